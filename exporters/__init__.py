@@ -1,0 +1,4 @@
+"""The program (or its explored chain) written for other tools."""
+
+if __name__ != "serq.exporters":
+    raise ImportError("this package is imported as serq.exporters: import serq.exporters")

@@ -1,0 +1,1 @@
+"""Files, positions, diagnostics and error classes: the standard library only."""

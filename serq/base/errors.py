@@ -1,0 +1,70 @@
+"""The exceptions of the project. Each carries the exit status that the command line ends with."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from serq.base.diagnostics import Diagnostic
+from serq.base.source import SourceFile
+
+
+class SerqError(Exception):
+    """What every error of serQ is; catch this to catch them all."""
+
+    exit_status: ClassVar[int] = 1
+
+
+class UsageError(SerqError):
+    """The call is off: an unknown option value, an unknown name given with `--set`."""
+
+    exit_status = 2
+
+
+class DiagnosedError(SerqError):
+    """An error that is a list of diagnostics about one source file."""
+
+    def __init__(self, source: SourceFile, diagnostics: Sequence[Diagnostic]) -> None:
+        self.source = source
+        self.diagnostics = tuple(diagnostics)
+        first = self.diagnostics[0]
+        super().__init__(f"{source.name}:{first.span.line}:{first.span.column}: {first.code}: {first.message}")
+
+
+class LoadError(DiagnosedError):
+    """The input does not load: syntax, link or trace."""
+
+    exit_status = 3
+
+
+class InputError(SerqError):
+    """A file that cannot be read, or is not what it should be; `code` as in the catalogue."""
+
+    exit_status = 3
+
+    def __init__(self, code: str, message: str, hint: str = "") -> None:
+        self.code = code
+        self.hint = hint
+        super().__init__(message)
+
+
+class OutsideFragmentError(DiagnosedError):
+    """The program is no finite Markov chain; every reason is listed."""
+
+    exit_status = 1
+
+
+class NoSteadyStateError(DiagnosedError):
+    """The chain has no single steady state: absorbing, several closed classes, or a deadlock."""
+
+    exit_status = 1
+
+
+class RunError(DiagnosedError):
+    """The program failed while running: bad work, an index, a livelock, a zero-time loop."""
+
+    exit_status = 5
+
+
+class LimitError(SerqError):
+    """A limit on states, memory or time was reached; the message says what was learned so far."""
+
+    exit_status = 4

@@ -1,0 +1,1 @@
+"""AST to linked program: names, scopes, constants and every static check."""

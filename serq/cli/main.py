@@ -1,0 +1,8 @@
+"""The console script."""
+
+import click
+
+
+@click.group()
+def main() -> None:
+    """SerQ."""

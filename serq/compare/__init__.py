@@ -1,0 +1,1 @@
+"""Several witnesses side by side."""

@@ -1,0 +1,111 @@
+"""A continuous-time Markov chain as plain data: what the explorer makes, what solvers and explicit exports read.
+
+State i is `states[i]`, a text that a person can read. Rewards come in two kinds and carry the name of what they count:
+a state reward is earned per unit of time in a state, an impulse reward at a transition. A measure of
+`serq.ir.measures` is a ratio of long-run reward rates (`Ratio`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from serq.ir.expr import Number
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """`rate` = `coefficient` * the rate of `symbols[symbol]`, to `target`. Self-loops are kept: they may earn rewards.
+
+    `impulses` maps the name of an impulse reward to what one passage earns (zero entries left out).
+    """
+
+    source: int
+    target: int
+    rate: Fraction
+    coefficient: Fraction
+    symbol: int
+    impulses: tuple[tuple[str, Fraction], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RateSymbol:
+    """A rate that transitions share: its text in the program's constants, and its value."""
+
+    text: str
+    value: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A measure as (sum of weight * reward rate) / (reward rate of `per`); `per` None: per unit of time.
+
+    A long-run rate of zero in the denominator means that the event never happens: the measure has no value.
+    """
+
+    measure: str
+    terms: tuple[tuple[Fraction, str], ...]
+    per: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unmapped:
+    """A measure that the chain cannot give, and why."""
+
+    measure: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The reachable chain. `initial` is a distribution over states; rewards are named as in `ratios`.
+
+    `labels` name sets of states. `lumped` says in words which exact quotients were taken, `truncated` what was cut
+    off. `lines` maps a state to the program lines at which its sessions are.
+    """
+
+    name: str
+    states: tuple[str, ...]
+    initial: tuple[tuple[int, Fraction], ...]
+    symbols: tuple[RateSymbol, ...]
+    transitions: tuple[Transition, ...]
+    state_rewards: Mapping[str, tuple[Fraction, ...]]
+    labels: Mapping[str, frozenset[int]]
+    ratios: tuple[Ratio | Unmapped, ...]
+    lumped: tuple[str, ...] = ()
+    truncated: tuple[str, ...] = ()
+    lines: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """Number of states."""
+        return len(self.states)
+
+    def impulse_names(self) -> tuple[str, ...]:
+        """The names of the impulse rewards, sorted."""
+        return tuple(sorted({name for t in self.transitions for name, _ in t.impulses}))
+
+    def reward_rates(self, name: str) -> tuple[Fraction, ...]:
+        """The reward as a rate per state: impulses are lowered to rate times reward, which is what every tool reads
+        alike.
+        """
+        out = list(self.state_rewards.get(name, (Fraction(0),) * self.size))
+        for t in self.transitions:
+            for key, value in t.impulses:
+                if key == name:
+                    out[t.source] += t.rate * value
+        return tuple(out)
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """A stationary vector over all states (zero on transient ones) and how it was found.
+
+    `probabilities` are Fractions when `method` is exact. `residual` is the largest |pi Q| relative to the flow through
+    a state; it is no bound on the error. `bound` is a bound or None. `checks` lists what was verified, in words.
+    """
+
+    probabilities: tuple[Number, ...]
+    method: str
+    residual: float
+    bound: float | None = None
+    checks: tuple[str, ...] = ()

@@ -1,0 +1,77 @@
+"""What may be asked of a program: one list of measures, with one set of names, for every witness.
+
+A measure is named `kind.subject.statistic`. The simulator, the chain and the closed forms answer under these names, so
+that a comparison is a join. All are long-run averages: per unit of time, or per event.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from serq.ir import program as p
+
+Kind = Literal["stage", "pool", "gauge", "observe", "sessions"]
+
+STAGE_STATISTICS: dict[str, tuple[str, str]] = {
+    "number": ("mean number of jobs present", ""),
+    "waiting": ("mean number of jobs waiting", ""),
+    "busy": ("mean number of jobs in service", ""),
+    "utilisation": ("busy servers / servers (fifo); fraction of time non-empty otherwise", ""),
+    "throughput": ("completed jobs per unit of time", "1/time"),
+    "wait": ("mean time between joining and the start of service", "time"),
+    "sojourn": ("mean time between joining and completion", "time"),
+}
+FIFO_ONLY = ("waiting", "busy", "wait")
+POOL_STATISTICS: dict[str, tuple[str, str]] = {
+    "used": ("mean allocated units", "units"),
+    "cached": ("mean cached units", "units"),
+    "queue": ("mean number of waiting holds", ""),
+    "holders": ("mean number of holds", ""),
+    "queue_wait": ("mean wait of an admitted hold", "time"),
+    "admissions": ("admissions per unit of time", "1/time"),
+    "evictions": ("evicted entries per unit of time", "1/time"),
+    "evicted_units": ("evicted units per unit of time", "units/time"),
+    "preemptions": ("preemptions per unit of time", "1/time"),
+    "rejections": ("rejected holds per unit of time", "1/time"),
+}
+SESSION_STATISTICS: dict[str, tuple[str, str]] = {
+    "number": ("mean number of live sessions", ""),
+    "throughput": ("ended sessions per unit of time", "1/time"),
+    "losses": ("lost arrivals per unit of time", "1/time"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One thing that can be asked; `meaning` and `unit` are for people."""
+
+    kind: Kind
+    subject: str
+    statistic: str
+    meaning: str
+    unit: str = ""
+
+    @property
+    def name(self) -> str:
+        """`stage.svc.number`, `observe.response.mean`, `gauge.g.mean`, `sessions.throughput`."""
+        middle = f"{self.subject}." if self.subject else ""
+        return f"{self.kind}.{middle}{self.statistic}"
+
+
+def measures_of(program: p.Program) -> tuple[Measure, ...]:
+    """Every measure of the program, in the order of a report: observes, stages, pools, gauges, sessions."""
+    out = []
+    for name in program.observes:
+        out.append(Measure("observe", name, "mean", f"mean of observe {name}"))
+        out.append(Measure("observe", name, "rate", f"observations of {name} per unit of time", "1/time"))
+    for stage in program.stages:
+        statistics = STAGE_STATISTICS if isinstance(stage.kind, p.Fifo) else _without_waiting()
+        out += [Measure("stage", stage.name, s, m, u) for s, (m, u) in statistics.items()]
+    for pool in program.pools:
+        out += [Measure("pool", pool.name, s, m, u) for s, (m, u) in POOL_STATISTICS.items()]
+    out += [Measure("gauge", gauge.name, "mean", f"time average of {gauge.name}") for gauge in program.gauges]
+    out += [Measure("sessions", "", s, m, u) for s, (m, u) in SESSION_STATISTICS.items()]
+    return tuple(out)
+
+
+def _without_waiting() -> dict[str, tuple[str, str]]:
+    return {s: x for s, x in STAGE_STATISTICS.items() if s not in FIFO_ONLY}

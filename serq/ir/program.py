@@ -1,0 +1,349 @@
+"""The linked program: what the linker makes, what every back end reads, and nothing else.
+
+The session is a flat list of instructions: a continuation is an index into it, structure is jumps, and a data-flow
+analysis is a loop. `Hold` and `Release` bracket a scope; the linker guarantees that they nest.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+from serq.base.source import NOWHERE, SourceFile, Span
+from serq.ir.expr import Expr, Number, Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """An expression with a constant value: the text it came from, and the value in both arithmetics.
+
+    `exact` is a rational, or a double where no rational exists (inf, irrational functions); `value` is what IEEE
+    double arithmetic gives.
+    """
+
+    expr: Expr
+    exact: Number
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A `let`, after `--set`."""
+
+    name: str
+    folded: Folded
+    overridden: bool
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+# -- deployment ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Spill:
+    """`spill TIER via STAGE (work) when (condition)`: what happens to an evicted entry."""
+
+    tier: int
+    via: int
+    work: Expr
+    when: Expr
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A counted resource with an optional prefix cache. Members of an array `kv[3]` are `kv[0]`, `kv[1]`, `kv[2]`.
+
+    `block` is None where units are allocated one by one. `evict` empty means least recently released first; `queue`
+    empty means first come first served.
+    """
+
+    name: str
+    cap: Folded
+    block: Folded | None
+    evict: tuple[Expr, ...]
+    preempt: Literal["none", "lifo"]
+    queue: tuple[Expr, ...]
+    admit_via: int | None
+    pin_waiting: bool
+    spill: Spill | None
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Fifo:
+    """`servers` servers, first come first served, each at rate 1."""
+
+    servers: Folded
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessorSharing:
+    """Total rate `rate` (reads `n`), shared equally by the n jobs present."""
+
+    rate: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """Every job alone at rate 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Iterations of at most `budget` tokens that last `cost`. `chunk` None: no cap. `memory`: place of a pool."""
+
+    budget: Expr
+    cost: Expr
+    chunk: Expr | None
+    exclusive_prefill: bool
+    decode_first: bool
+    memory: int | None
+
+
+StageKind = Fifo | ProcessorSharing | Delay | Step
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A place where sessions spend time. Members of an array are separate stages, `s[0]`, `s[1]`, ..."""
+
+    name: str
+    kind: StageKind
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """A function of the state whose time average is reported."""
+
+    name: str
+    expr: Expr
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+# -- workload --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Poisson:
+    """Arrivals at exponential gaps, the first at time 0. `limit`: one that finds that many present is lost."""
+
+    rate: Folded
+    limit: Folded | None
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """Arrivals at independent gaps (may draw), the first after one gap."""
+
+    gap: Expr
+    limit: Folded | None
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A fixed population; an ended session is replaced at once."""
+
+    population: Folded
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """That many sessions at time 0, and no more."""
+
+    size: Folded
+
+
+@dataclass(frozen=True, slots=True)
+class NoArrivals:
+    """No sessions arrive."""
+
+
+Arrivals = Poisson | Renewal | Closed | Batch | NoArrivals
+
+TRACE_ATTRIBUTES = ("new", "out", "think", "more", "forced")
+"""The attributes that `turn` sets when the workload has a trace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A file of sessions to replay: in the file's order, or each drawn at random."""
+
+    path: str
+    ordered: bool
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+# -- session ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The next turn begins: `turn_no` grows, the trace gives its row, the workload's `turn` block runs."""
+
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """`set NAME = expr`."""
+
+    name: str
+    expr: Expr
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Observe:
+    """`observe NAME = expr`."""
+
+    name: str
+    expr: Expr
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class HoldPart:
+    """One pool of a hold. `reserve` None: nothing beyond the units."""
+
+    pool: Ref
+    units: Expr
+    reserve: Expr | None
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Wait until every part fits, then allocate. The body is what follows, up to the `Release` at `release`.
+
+    `reuse` None: the whole own entry is consumed. The queue joined is that of the first part's pool.
+    """
+
+    parts: tuple[HoldPart, ...]
+    reuse: Expr | None
+    release: int
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The end of the body of the hold at `hold`. `cache` None: nothing stays cached."""
+
+    hold: int
+    cache: Expr | None
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Grow:
+    """Enlarge the innermost hold on the pool."""
+
+    pool: Ref
+    units: Expr
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Discard the session's own entry in the pool."""
+
+    pool: Ref
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Spend `work` at a stage. `phase` is None except on a step stage; `growing` names the pool that grows along."""
+
+    stage: Ref
+    phase: Literal["prefill", "decode"] | None
+    work: Expr
+    growing: Ref | None
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Go on to the next instruction with that probability, else to `otherwise`."""
+
+    probability: Expr
+    otherwise: int
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """Go to `target`."""
+
+    target: int
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """Set `name` to the index in 0..count-1 with the smallest keys, ties to the smallest index."""
+
+    name: str
+    count: Expr
+    keys: tuple[Expr, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The session ends: its holds are released, its cached prefixes stay."""
+
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+Instruction = Turn | Set | Observe | Hold | Release | Grow | Drop | Run | Branch | Jump | Choose | End
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """What the `run` block says; None where it is silent."""
+
+    horizon: Folded | None = None
+    warmup: Folded | None = None
+    seed: Folded | None = None
+
+
+@dataclass(frozen=True)
+class Program:
+    """A linked, checked program. Back ends may assume everything that `serq.check` promises.
+
+    `init` and `turn` are the workload's blocks (only `Set` and `Observe`); `code` is the session, and ends in an
+    `End` or a `Jump` on every path. `attributes` lists every attribute name, trace attributes included when there is
+    a trace; `observes` lists the observe names in the order of their first appearance.
+    """
+
+    source: SourceFile
+    name: str
+    constants: tuple[Constant, ...]
+    pools: tuple[Pool, ...]
+    stages: tuple[Stage, ...]
+    gauges: tuple[Gauge, ...]
+    arrivals: Arrivals
+    trace: Trace | None
+    init: tuple[Set | Observe, ...]
+    turn: tuple[Set | Observe, ...]
+    code: tuple[Instruction, ...]
+    attributes: tuple[str, ...]
+    observes: tuple[str, ...]
+    run: RunSettings
+
+    def constant(self, name: str) -> Constant:
+        """The `let` of that name; KeyError when there is none."""
+        for constant in self.constants:
+            if constant.name == name:
+                return constant
+        raise KeyError(name)
+
+    def exact_constants(self) -> dict[str, Number]:
+        """The constants by name, as rationals where they are rational."""
+        return {c.name: c.folded.exact for c in self.constants}
+
+
+def whole(folded: Folded) -> int:
+    """The value of a constant that the linker has checked to be a whole number (servers, populations, blocks)."""
+    return int(Fraction(folded.exact))

@@ -1,0 +1,1 @@
+"""Questions that need several solved or simulated programs."""
