@@ -1,4 +1,41 @@
 """The programs that ship with serQ: data, found by name."""
 
+from dataclasses import dataclass
+from pathlib import Path
+
 if __name__ != "serq.models":
     raise ImportError("this package is imported as serq.models: import serq.models")
+
+
+@dataclass(frozen=True, slots=True)
+class ShippedModel:
+    """A program that ships with serQ. `name` is unique; `expectations` is the file of its known values."""
+
+    name: str
+    group: str
+    path: Path
+
+    @property
+    def expectations(self) -> Path:
+        """The `.toml` beside the program: expected values and their sources."""
+        return self.path.with_suffix(".toml")
+
+    @property
+    def title(self) -> str:
+        """The first line of the program's opening comment."""
+        first = self.path.read_text(encoding="utf-8").split("\n", 1)[0]
+        return first.removeprefix("//").strip()
+
+
+def shipped() -> tuple[ShippedModel, ...]:
+    """All shipped programs, by group and name."""
+    root = Path(__file__).parent
+    return tuple(ShippedModel(path.stem, path.parent.name, path) for path in sorted(root.glob("*/*.sq")))
+
+
+def find(name: str) -> ShippedModel | None:
+    """The shipped program called `name` or `group/name`."""
+    for model in shipped():
+        if name in (model.name, f"{model.group}/{model.name}"):
+            return model
+    return None

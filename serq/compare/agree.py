@@ -1,0 +1,159 @@
+"""The three-way comparison: simulated, exact and closed form, side by side, with one verdict.
+
+Several measures are tested at once, and they depend on each other. Holm's step-down method keeps the probability of
+any false alarm in the whole table below `false_alarm`, whatever the dependence (Holm 1979, Scandinavian Journal of
+Statistics 6).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+from scipy.special import stdtr, stdtrit
+
+from serq.ir.measures import Measure
+from serq.ir.results import Estimate
+
+Verdict = Literal["agrees", "disagrees", "one witness", "no answer"]
+
+FALSE_ALARM = 1e-3
+"""Default probability that a table of witnesses that agree shows a disagreement."""
+POWER = 0.95
+"""Probability with which an error of the size stated as found would have been found."""
+FLOAT_TOLERANCE = 1e-9
+"""Relative: how far a numerical solution without an error bound may be from a closed form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One measure: what each witness says, and how they compare.
+
+    `z` is (simulated - reference) / standard error, the reference being exact where there is one, else the closed
+    form. `finds` is the smallest relative error that this run would have found with probability `POWER`.
+    """
+
+    measure: Measure
+    simulated: Estimate | None
+    exact: Estimate | None
+    closed: Estimate | None
+    z: float | None = None
+    p_value: float | None = None
+    finds: float | None = None
+    verdict: Verdict = "no answer"
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The table. `agrees` is False when any row disagrees; `compared` counts rows with at least two witnesses."""
+
+    rows: tuple[Row, ...]
+    false_alarm: float
+    tests: int
+
+    @property
+    def agrees(self) -> bool:
+        """Whether no row disagrees."""
+        return all(row.verdict != "disagrees" for row in self.rows)
+
+    @property
+    def compared(self) -> int:
+        """Number of rows in which witnesses could be compared."""
+        return sum(row.verdict in ("agrees", "disagrees") for row in self.rows)
+
+    @property
+    def finds(self) -> float | None:
+        """The smallest relative error, in the measure that shows it best, that would have been found."""
+        return min((row.finds for row in self.rows if row.finds is not None), default=None)
+
+
+def compare(
+    measures: Iterable[Measure],
+    simulated: Iterable[Estimate],
+    exact: Iterable[Estimate],
+    closed: Iterable[Estimate],
+    false_alarm: float = FALSE_ALARM,
+) -> Agreement:
+    """Join the witnesses' answers by measure and test them against each other."""
+    by_simulation, by_chain, by_formula = ({e.measure: e for e in es} for es in (simulated, exact, closed))
+    rows = [_row(m, by_simulation.get(m.name), by_chain.get(m.name), by_formula.get(m.name)) for m in measures]
+    tested = [i for i, row in enumerate(rows) if row.p_value is not None]
+    rejected = _holm([rows[i].p_value or 0.0 for i in tested], false_alarm)
+    for place, i in enumerate(tested):
+        rows[i] = _verdict(rows[i], rejected[place], false_alarm / len(tested))
+    return Agreement(tuple(rows), false_alarm, len(tested))
+
+
+def _value(estimate: Estimate | None) -> Fraction | float | None:
+    return None if estimate is None else estimate.value
+
+
+def _row(measure: Measure, simulated: Estimate | None, exact: Estimate | None, closed: Estimate | None) -> Row:
+    row = Row(measure, simulated, exact, closed)
+    witnesses = [e for e in (simulated, exact, closed) if _value(e) is not None]
+    if not witnesses:
+        return row
+    fault = _exact_fault(exact, closed)
+    if fault:
+        return replace(row, verdict="disagrees", why=fault)
+    reference = _value(exact) if _value(exact) is not None else _value(closed)
+    if reference is None or len(witnesses) == 1:
+        return replace(row, verdict="one witness")
+    if simulated is None or simulated.value is None:
+        return replace(row, verdict="agrees")
+    return _test(row, simulated, float(reference))
+
+
+def _test(row: Row, simulated: Estimate, reference: float) -> Row:
+    """The two-sided test of one simulated value; a value that cannot vary must be equal."""
+    assert simulated.value is not None
+    difference = float(simulated.value) - reference
+    error, degrees = simulated.standard_error, simulated.degrees
+    if error is None or degrees is None:
+        return replace(row, verdict="one witness", why="the run is too short for an interval")
+    if error == 0:
+        same = abs(difference) <= FLOAT_TOLERANCE * max(1.0, abs(reference))
+        why = "" if same else "every batch gave the same value, and it is not the reference"
+        return replace(row, verdict="agrees" if same else "disagrees", why=why)
+    z = difference / error
+    return replace(row, z=z, p_value=2 * float(stdtr(degrees, -abs(z))))
+
+
+def _verdict(row: Row, rejected: bool, level: float) -> Row:
+    assert row.simulated is not None
+    assert row.simulated.standard_error is not None
+    degrees = row.simulated.degrees
+    reference = _value(row.exact) if _value(row.exact) is not None else _value(row.closed)
+    assert reference is not None
+    finds = None
+    if reference != 0:
+        needed = float(stdtrit(degrees, 1 - level / 2) + stdtrit(degrees, POWER))
+        finds = needed * row.simulated.standard_error / abs(float(reference))
+    if not rejected:
+        return replace(row, finds=finds, verdict="agrees")
+    why = f"the simulated value is {abs(row.z or 0):.1f} standard errors away; chance explains this with p = {row.p_value:.1e}"
+    return replace(row, finds=finds, verdict="disagrees", why=why)
+
+
+def _exact_fault(exact: Estimate | None, closed: Estimate | None) -> str:
+    """Why the chain and the formula contradict each other; empty when they do not."""
+    a, b = _value(exact), _value(closed)
+    if a is None or b is None or exact is None or closed is None:
+        return ""
+    if exact.is_exact and closed.is_exact:
+        return "" if a == b else f"exact {a} and closed form {b} are different rationals"
+    allowed = (exact.bound or 0.0) + (closed.bound or 0.0) + FLOAT_TOLERANCE * abs(float(b))
+    gap = abs(float(a) - float(b))
+    return "" if gap <= allowed else f"exact and closed form differ by {gap:.3g}, more than the {allowed:.1g} allowed"
+
+
+def _holm(p_values: list[float], level: float) -> list[bool]:
+    """Which hypotheses Holm's method rejects at the family-wise level."""
+    rejected = [False] * len(p_values)
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    for rank, i in enumerate(order):
+        if p_values[i] > level / (len(p_values) - rank):
+            break
+        rejected[i] = True
+    return rejected
