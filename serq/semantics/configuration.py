@@ -6,6 +6,7 @@ apart: those belong to the driver. Every list is in the order that its comment n
 
 from collections import deque
 from enum import IntEnum
+from typing import Literal
 
 from serq.ir.evaluate import Value
 
@@ -29,15 +30,19 @@ class Session:
     """A session: its attributes, its continuation, its open holds.
 
     `pc` is the instruction it executes next, or at which it waits. `cached` and `computed` are the built-in attributes.
+    `admitted` is the number of its latest admission.
     """
 
-    __slots__ = ("attributes", "cached", "computed", "job", "pc", "place", "scopes", "serial", "status", "turn_no")
+    __slots__ = (
+        "admitted", "attributes", "cached", "computed", "job", "pc", "place", "scopes", "serial", "status", "turn_no",
+    )  # fmt: skip
 
     def __init__(self, serial: int, zero: Value) -> None:
         self.serial = serial
         self.attributes: dict[str, Value] = {}
         self.pc = 0
         self.turn_no = 0
+        self.admitted = 0
         self.cached: Value = zero
         self.computed: Value = zero
         self.status = Status.READY
@@ -70,7 +75,8 @@ class Allocation:
 class Scope:
     """An open hold: the instruction, its admission number, its allocations in the order of the hold's pools.
 
-    `computed` is the largest position that earlier executions of this hold reached; 0 on the first.
+    `computed` is the largest position that earlier executions of this hold reached, which is what the attribute of
+    that name reads within it; 0 on the first.
     """
 
     __slots__ = ("allocations", "computed", "number", "pc")
@@ -122,21 +128,20 @@ class Grower:
 class Job:
     """Work at a stage. `session` is None for the background job of a spill, which has a `transfer` instead.
 
-    On a step stage `work` is what is left of it in tokens, `position` the position before the next token, `growing`
-    the allocation that grows along, `order` the admission number by which residents are served.
+    On a step stage `work` is what is left of it in tokens, `growing` the allocation that grows along, and `order` the
+    number by which residents are served: that of the session's latest admission, or of joining when it holds nothing.
     """
 
-    __slots__ = ("growing", "number", "order", "phase", "position", "session", "stage", "transfer", "work")
+    __slots__ = ("growing", "number", "order", "phase", "session", "stage", "transfer", "work")
 
     def __init__(self, number: int, stage: int, work: Value, session: Session | None) -> None:
         self.number = number  # of joining; a key within the configuration
         self.stage = stage
         self.work = work
         self.session = session
-        self.phase: str | None = None
+        self.phase: Literal["prefill", "decode"] | None = None
         self.growing: Allocation | None = None
-        self.position: Value = 0
-        self.order = 0
+        self.order = number
         self.transfer: Transfer | None = None
 
 
@@ -160,23 +165,23 @@ class PoolState:
         self.used: Value = zero
         self.cached: Value = zero
         self.allocations: list[Allocation] = []  # admission order
-        self.entries: dict[int, Entry] = {}  # by the owner's serial: what can be hit
-        self.dead: list[Entry] = []
+        self.entries: dict[int, Entry] = {}  # what can be hit: by the owner's serial, in the order of release numbers
+        self.dead: list[Entry] = []  # in the order of release numbers
         self.queue: list[Claim] = []  # by join number
         self.growers: list[Grower] = []  # by stall number
 
 
 class StageState:
-    """A stage. A fifo has `waiting` and `serving`, ps and delay `serving` only, a step stage `residents` and `batch`."""
+    """A stage: fifo `waiting` and `serving`, ps and delay `serving` only, step `residents` and `batch`."""
 
     __slots__ = ("batch", "budget_left", "residents", "serving", "waiting")
 
-    def __init__(self, zero: Value) -> None:
+    def __init__(self) -> None:
         self.waiting: deque[Job] = deque()  # arrival order
         self.serving: dict[int, Job] = {}  # by job number, in the order of starting
         self.residents: list[Job] = []  # by admission number
-        self.batch: list[tuple[Job, int]] | None = None  # the running iteration, None when idle
-        self.budget_left: Value = zero  # not zero only while an iteration is put together
+        self.batch: list[tuple[Job, Value]] | None = None  # jobs and tokens of the running iteration, None when idle
+        self.budget_left: Value | None = None  # a number only while an iteration is put together
 
 
 class Configuration:
@@ -188,7 +193,7 @@ class Configuration:
         self.sessions: dict[int, Session] = {}  # live ones, by serial
         self.ready: deque[Session] = deque()  # in the order they became ready
         self.pools = [PoolState(zero) for _ in range(pools)]
-        self.stages = [StageState(zero) for _ in range(stages)]
+        self.stages = [StageState() for _ in range(stages)]
         self.next_serial = 0
         self.next_number = 1
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 from serq.ir import expr as e
 from serq.ir import program as p
 from serq.ir.evaluate import Arithmetic, Value
-from serq.semantics.configuration import Entry, Job, Session
+from serq.semantics.configuration import Claim, Entry, Job, Session
 
 Work = Any
 """An amount of work: a number for the interpreter, a law (not drawn yet) for the explorer."""
@@ -98,7 +98,7 @@ class Recorder:
         """A job joined a stage."""
 
     def started(self, stage: int, job: Job) -> None:
-        """A job entered service; on a step stage: it was given tokens for the first time."""
+        """A job entered service (fifo, ps, delay)."""
 
     def completed(self, stage: int, job: Job) -> None:
         """A job is done and has left."""
@@ -106,23 +106,17 @@ class Recorder:
     def withdrawn(self, stage: int, job: Job) -> None:
         """A job left before it was done: its session was preempted."""
 
-    def queued(self, pool: int, session: Session) -> None:
-        """A hold joined the queue of a pool."""
+    def queued(self, pool: int, claim: Claim) -> None:
+        """A hold joined the queue of a pool (again, if its session was preempted)."""
 
-    def unqueued(self, pool: int, session: Session) -> None:
+    def unqueued(self, pool: int, claim: Claim) -> None:
         """A hold left a queue without being admitted: an enclosing hold was preempted."""
 
-    def admitted(self, pool: int, session: Session, waited: Value) -> None:
-        """A hold of this queue was admitted after waiting so long."""
+    def admitted(self, pool: int, claim: Claim) -> None:
+        """A hold of this queue was admitted; it had waited since `claim.since`."""
 
-    def rejected(self, pool: int, session: Session) -> None:
-        """A hold asked for more than the pool ever has; its session ends."""
-
-    def allocated(self, pool: int, session: Session, units: Value) -> None:
-        """The allocation of a session in a pool changed by so many units (negative: they were released)."""
-
-    def cached(self, pool: int, units: Value) -> None:
-        """The units cached in a pool changed by so many."""
+    def rejected(self, pool: int, claim: Claim) -> None:
+        """A hold asked for more than its pools ever have; its session ends."""
 
     def evicted(self, pool: int, entry: Entry, units: Value, whole: bool) -> None:
         """Units were taken off an entry to make room; `whole` when nothing of it is left."""
@@ -133,7 +127,7 @@ class Recorder:
     def spilled(self, pool: int, entry: Entry, units: Value) -> None:
         """Evicted units set out for the offload tier of the pool."""
 
-    def iteration_started(self, stage: int, batch: Sequence[tuple[Job, int]]) -> None:
+    def iteration_started(self, stage: int, batch: Sequence[tuple[Job, Value]]) -> None:
         """An iteration began with these jobs and tokens, in the order in which they were scheduled."""
 
     def iteration_ended(self, stage: int) -> None:
