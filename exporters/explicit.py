@@ -1,0 +1,71 @@
+"""PRISM's explicit files: `.tra` (rates), `.sta` (states), `.lab` (labels), one `.srew` per reward.
+
+PRISM reads them with `prism -importmodel NAME.all -ctmc`. The files have no comments: older versions refuse them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from serq.exporters.explored import Explored, explored, map_text, properties_text
+from serq.exporters.numerals import Numerals, is_exact_decimal, numeral
+from serq.ir.chain import Chain
+
+
+@dataclass(frozen=True)
+class Explicit:
+    """Explicit files. `numerals` is `decimal` for PRISM as it starts, `rational` for `prism -exact`."""
+
+    numerals: Numerals = "decimal"
+    name: str = "explicit"
+    suffixes: tuple[str, ...] = (".tra", ".sta", ".lab", ".srew", ".props", ".map.json")
+
+    def emit(self, subject: Chain, stem: str) -> Mapping[str, str]:
+        """The texts by file name. With several rewards the files are `NAME1.srew`, `NAME2.srew`, ..., as PRISM numbers
+        them.
+        """
+        ready = explored(subject)
+        texts = {
+            f"{stem}.tra": self._transitions(ready),
+            f"{stem}.sta": "(s)\n" + "".join(f"{i}:({i})\n" for i in range(ready.size)),
+            f"{stem}.lab": _labels(ready),
+        }
+        for number, identifier in enumerate(ready.rewards, start=1):
+            ending = ".srew" if len(ready.rewards) == 1 else f"{number}.srew"
+            texts[stem + ending] = self._rewards(ready, identifier)
+        texts[f"{stem}.props"] = properties_text(subject, ready)
+        texts[f"{stem}.map.json"] = map_text(subject, ready, {"format": self.name, "numbers": self._numbers(ready)})
+        return texts
+
+    def _transitions(self, ready: Explored) -> str:
+        lines = [f"{ready.size} {sum(len(row) for row in ready.rates)}"]
+        for source, row in enumerate(ready.rates):
+            lines += [f"{source} {target} {numeral(rate, self.numerals)}" for target, rate in row.items()]
+        return "\n".join(lines) + "\n"
+
+    def _rewards(self, ready: Explored, identifier: str) -> str:
+        earned = [(state, value) for state, value in enumerate(ready.rewards[identifier]) if value]
+        lines = [f'# Reward structure "{identifier}"', "# State rewards", f"{ready.size} {len(earned)}"]
+        lines += [f"{state} {numeral(value, self.numerals)}" for state, value in earned]
+        return "\n".join(lines) + "\n"
+
+    def _numbers(self, ready: Explored) -> str:
+        if self.numerals == "rational":
+            return "rationals, exact"
+        numbers = [
+            *(r for row in ready.rates for r in row.values()),
+            *(v for vec in ready.rewards.values() for v in vec),
+        ]
+        exact = all(is_exact_decimal(x) for x in numbers)
+        return "decimals, exact" if exact else "decimals, some rounded to the nearest double"
+
+
+def _labels(ready: Explored) -> str:
+    """Label 0 is `init`, label 1 `deadlock` (the states without a way out), as PRISM wants it."""
+    deadlocks = frozenset(i for i, row in enumerate(ready.rates) if not row)
+    sets = {"init": frozenset({ready.initial}), "deadlock": deadlocks, **ready.labels}
+    lines = [" ".join(f'{number}="{name}"' for number, name in enumerate(sets))]
+    for state in range(ready.size):
+        numbers = [str(number) for number, members in enumerate(sets.values()) if state in members]
+        if numbers:
+            lines.append(f"{state}: {' '.join(numbers)}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,116 @@
+"""An explored chain made ready for a file: identifiers for its labels and rewards, merged rates, one initial state.
+
+Rewards are lowered to rates per state, the only kind that PRISM and Storm read alike in every format. A reward that
+no state earns is left out, because Storm cannot answer about an empty reward structure; the map lists it.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from serq.exporters.names import NameMap
+from serq.ir.chain import Chain, Ratio
+
+START = "start"
+"""The text of the state that is added when the initial distribution has several states: the tools know one initial
+state. It is left after a mean time of 1 and never entered, so it changes no long-run value.
+"""
+
+
+@dataclass(frozen=True)
+class Explored:
+    """`rates[i]` maps targets to rates in ascending order, self-loops included. `labels` and `rewards` go by
+    identifier; `unearned` are the names of rewards that are zero everywhere.
+    """
+
+    states: tuple[str, ...]
+    initial: int
+    rates: tuple[dict[int, Fraction], ...]
+    labels: Mapping[str, frozenset[int]]
+    rewards: Mapping[str, tuple[Fraction, ...]]
+    names: NameMap = field(compare=False)
+    unearned: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Number of states."""
+        return len(self.states)
+
+
+def explored(chain: Chain) -> Explored:
+    """The chain as the exporters write it."""
+    names = NameMap()
+    states, initial, rates = _graph(chain)
+    labels = {names.identifier(name, "label"): frozenset(members) for name, members in sorted(chain.labels.items())}
+    rewards: dict[str, tuple[Fraction, ...]] = {}
+    unearned = []
+    for name in sorted({*chain.state_rewards, *chain.impulse_names()}):
+        vector = chain.reward_rates(name)
+        if any(vector):
+            rewards[names.identifier(name, "reward")] = vector + (Fraction(0),) * (len(states) - chain.size)
+        else:
+            unearned.append(name)
+    return Explored(states, initial, rates, labels, rewards, names, tuple(unearned))
+
+
+def _graph(chain: Chain) -> tuple[tuple[str, ...], int, tuple[dict[int, Fraction], ...]]:
+    rates: list[dict[int, Fraction]] = [{} for _ in range(chain.size)]
+    for t in chain.transitions:
+        if t.rate:
+            row = rates[t.source]
+            row[t.target] = row.get(t.target, Fraction(0)) + t.rate
+    start = {state: probability for state, probability in chain.initial if probability}
+    states, initial = chain.states, min(start)
+    if len(start) > 1:
+        states, initial = (*states, START), chain.size
+        rates.append(start)
+    return states, initial, tuple(dict(sorted(row.items())) for row in rates)
+
+
+def map_text(chain: Chain, ready: Explored, extra: Mapping[str, object]) -> str:
+    """`.map.json`: what every identifier and state number stands for, how each measure is made from the rewards, and
+    what was lumped or cut off.
+    """
+    content = {
+        "model": chain.name,
+        **extra,
+        "names": ready.names.to_dict(),
+        "measures": [_measure(ratio, ready.names) for ratio in chain.ratios if isinstance(ratio, Ratio)],
+        "unearned_rewards": list(ready.unearned),
+        "lumped": list(chain.lumped),
+        "truncated": list(chain.truncated),
+        "states": [
+            {"index": i, "state": text, "lines": list(chain.lines.get(i, ()))} for i, text in enumerate(ready.states)
+        ],
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _measure(ratio: Ratio, names: NameMap) -> dict[str, object]:
+    return {
+        "measure": ratio.measure,
+        "terms": [{"weight": str(weight), "reward": names.identifier(name, "reward")} for weight, name in ratio.terms],
+        "per": None if ratio.per is None else names.identifier(ratio.per, "reward"),
+    }
+
+
+def properties_text(chain: Chain, ready: Explored) -> str:
+    """`.props`: one long-run average per reward, and above them how the measures are made from these."""
+    lines = []
+    for ratio in chain.ratios:
+        if isinstance(ratio, Ratio):
+            lines.append(f"// {ratio.measure} = {_formula(ratio, ready.names)}")
+    lines += [f'R{{"{identifier}"}}=? [ S ];' for identifier in ready.rewards]
+    return "\n".join(lines) + "\n"
+
+
+def _formula(ratio: Ratio, names: NameMap) -> str:
+    terms = " + ".join(
+        names.identifier(name, "reward") if weight == 1 else f"{weight} * {names.identifier(name, 'reward')}"
+        for weight, name in ratio.terms
+    )
+    if ratio.per is None:
+        return terms or "0"
+    top = f"({terms})" if len(ratio.terms) > 1 else terms or "0"
+    return f"{top} / {names.identifier(ratio.per, 'reward')}"

@@ -1,0 +1,142 @@
+"""Partial evaluation: an expression with the values that a session carries put in, constants left as names.
+
+What results is again an expression, over constants, draws, clocks and observables only. Where the course of a session
+depends on a constant, the constant's value is used and its name is noted: such a constant shapes the structure and
+cannot be left open.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from serq.ir import expr as e
+from serq.ir.evaluate import NoScope, Rationals, compile_expr
+
+COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "&&", "||"})
+
+
+class UnknownValueError(Exception):
+    """The value depends on more than constants."""
+
+
+class Partial:
+    """Evaluates with the program's constants; `shaping` collects the names that the structure depends on."""
+
+    def __init__(self, constants: Mapping[str, e.Number]) -> None:
+        self.constants = constants
+        self.shaping: set[str] = set()
+        self._arithmetic = Rationals()
+
+    def reduce(self, expr: e.Expr, values: Mapping[str, e.Expr]) -> e.Expr:
+        """The expression with attributes replaced by their values; sub-expressions of numbers only are folded.
+
+        An attribute without a value is a clock and stays. A conditional is decided where its test is known.
+        """
+        match expr:
+            case e.Attr(name=name) | e.Builtin(name=name):
+                return values.get(name, expr)
+            case e.Unary(op=op, operand=a):
+                return self._folded(e.Unary(op, self.reduce(a, values), expr.span))
+            case e.Binary(op=op, left=a, right=b):
+                return self._folded(e.Binary(op, self.reduce(a, values), self.reduce(b, values), expr.span))
+            case e.Cond(test=test, then=then, otherwise=otherwise):
+                reduced = self.reduce(test, values)
+                if is_known(reduced):
+                    return self.reduce(then if self.decide(reduced) else otherwise, values)
+                return e.Cond(reduced, self.reduce(then, values), self.reduce(otherwise, values), expr.span)
+            case e.Call(function=f, args=args):
+                return self._folded(e.Call(f, tuple(self.reduce(a, values) for a in args), expr.span))
+            case e.Draw(law=law, args=args):
+                return e.Draw(law, tuple(self.reduce(a, values) for a in args), expr.span)
+            case e.StageState(fact=fact, stage=ref):
+                return e.StageState(fact, self.place(ref, values), expr.span)
+            case _:
+                return expr
+
+    def place(self, ref: e.Ref, values: Mapping[str, e.Expr]) -> e.Ref:
+        """The reference with its index evaluated; UnknownValueError when that depends on the state."""
+        if ref.index is None:
+            return ref
+        index = int(self.number(self.reduce(ref.index, values)))
+        return e.Ref(f"{ref.name}[{index}]", ref.base + index, span=ref.span)
+
+    def _folded(self, expr: e.Expr) -> e.Expr:
+        if all(isinstance(child, e.Num) for child in e.children(expr)):
+            return e.Num(self.value(expr), expr.span)
+        return expr
+
+    def value(self, expr: e.Expr) -> e.Number:
+        """The number that an expression over constants has at their present values; UnknownValueError otherwise."""
+        if not is_known(expr):
+            raise UnknownValueError
+        number: e.Number = compile_expr(expr, self._arithmetic, self.constants)(NoScope())
+        return number
+
+    def number(self, expr: e.Expr) -> e.Number:
+        """The value, for something that shapes the structure: the constants in it are noted."""
+        value = self.value(expr)
+        self.shaping |= constants_in(expr)
+        return value
+
+    def decide(self, expr: e.Expr) -> bool:
+        """Whether the value is non-zero; the constants in it are noted."""
+        return self.number(expr) != 0
+
+
+def is_known(expr: e.Expr) -> bool:
+    """Whether the expression is over numbers and constants only."""
+    return all(isinstance(n, e.Num | e.Const | e.Unary | e.Binary | e.Cond | e.Call) for n in e.walk(expr))
+
+
+def is_test(expr: e.Expr) -> bool:
+    """Whether the expression can only be 0 or 1."""
+    match expr:
+        case e.Binary(op=op):
+            return op in COMPARISONS
+        case e.Unary(op="!"):
+            return True
+        case e.Num(value=v):
+            return v in (0, 1)
+        case _:
+            return False
+
+
+def reads_state(expr: e.Expr) -> bool:
+    """Whether the expression reads an observable of the deployment."""
+    return any(isinstance(n, e.StageState | e.PoolState | e.Price) for n in e.walk(expr))
+
+
+def constants_in(expr: e.Expr) -> set[str]:
+    """The names of the constants in the expression."""
+    return {n.name for n in e.walk(expr) if isinstance(n, e.Const)}
+
+
+def number(value: int | Fraction) -> e.Num:
+    """A literal."""
+    return e.Num(Fraction(value))
+
+
+def times(a: e.Expr, b: e.Expr) -> e.Expr:
+    """A product, with factors of one left out."""
+    if a == number(1):
+        return b
+    if b == number(1):
+        return a
+    if isinstance(a, e.Num) and isinstance(b, e.Num):
+        return e.Num(a.value * b.value)
+    return e.Binary("*", a, b)
+
+
+def complement(a: e.Expr) -> e.Expr:
+    """1 - a."""
+    return e.Num(1 - a.value) if isinstance(a, e.Num) else e.Binary("-", number(1), a)
+
+
+def inverse(a: e.Expr) -> e.Expr:
+    """1 / a, without a double fraction."""
+    match a:
+        case e.Num(value=v):
+            return e.Num(1 / Fraction(v))
+        case e.Binary(op="/", left=top, right=bottom):
+            return bottom if top == number(1) else e.Binary("/", bottom, top)
+        case _:
+            return e.Binary("/", number(1), a)

@@ -1,0 +1,269 @@
+"""The PRISM target: a readable `ctmc` with the constants left open, its rewards, and a property file.
+
+One bounded integer counts the sessions at each program point (and class, and phase of work); the order of several
+classes at a fifo stage is one more integer. Nothing here knows a model: the text follows from the program's automaton.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from serq.exporters.automaton import Automaton, automaton
+from serq.exporters.constants import Constants
+from serq.exporters.errors import NoCounterForm, NoPopulationBound, NotSymbolicError
+from serq.exporters.initial import initial_values
+from serq.exporters.layout import Layout, layout
+from serq.exporters.moves import Change, Move, Moves, observable
+from serq.exporters.names import NameMap
+from serq.exporters.partial import UnknownValueError
+from serq.exporters.rewards import ExportedMeasure, NotExported, Reward, Rewards
+from serq.exporters.text import ATOM, PRODUCT, SUM, NoTextError, Piece, Printer, conjunction, total
+from serq.ir import expr as e
+from serq.ir import program as p
+from serq.ir.expr import Number
+
+WIDEST_WORD = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class PrismExport:
+    """The two texts and what is needed to use them.
+
+    `open_constants` are the identifiers that a tool must be given a value for, with the program's values; `measures`
+    say how our measures follow from the rewards; `names` leads back to the program.
+    """
+
+    model: str
+    properties: str
+    open_constants: Mapping[str, Number]
+    integers: frozenset[str]
+    measures: tuple[ExportedMeasure | NotExported, ...]
+    rewards: tuple[str, ...]
+    names: NameMap
+
+
+@dataclass(frozen=True)
+class Prism:
+    """Options of the target. `keep_open` None: every constant that can stay open does. `bound`: the largest number of
+    sessions present, for an open program without a limit. `results`: long-run values by reward identifier.
+    """
+
+    keep_open: frozenset[str] | None = None
+    bound: int | None = None
+    results: Mapping[str, Number] = field(default_factory=dict)
+
+    name = "prism"
+    suffixes = (".prism", ".props", ".map.json")
+
+    def export(self, program: p.Program) -> PrismExport:
+        """The export; NotSymbolicError names what no counters can express."""
+        return _Writer(program, self).export()
+
+
+class _Writer:
+    def __init__(self, program: p.Program, options: Prism) -> None:
+        self.program = program
+        self.options = options
+        self.names = NameMap()
+        self.automaton: Automaton = automaton(program)
+        self.constants = Constants(program, self.automaton.partial, self.names, options.keep_open)
+        self.printer = Printer(self.constants.use, self._state)
+        self.layout: Layout = layout(self.automaton, self.names)
+
+    def _state(self, node: e.StageState | e.Context) -> Piece:
+        return observable(node, self.layout, self.printer, None)
+
+    def export(self) -> PrismExport:
+        try:
+            return self._export()
+        except (NoTextError, UnknownValueError) as error:
+            reason = f"it needs {error}" if str(error) else "it depends on the state in a way that is no counter"
+            problem = NoCounterForm(span=self.program.code[0].span, construct="this session", reason=reason)
+            raise NotSymbolicError(self.program.source, [problem]) from error
+
+    def _export(self) -> PrismExport:
+        population = self._population()
+        moves = Moves(self.automaton, self.layout, self.printer)
+        arriving, lost = self._arriving(population)
+        every = [*moves.completions(), *(moves.arrivals(*arriving) if arriving else ())]
+        rewards = Rewards(self.automaton, self.layout, every, self.names, self.printer)
+        rewards.lost = lost
+        measures = rewards.measures()
+        body = [*self._formulas(population), "", *self._module(every, population), ""]
+        body += [line for reward in rewards.structures.values() for line in _reward_text(reward)]
+        model = "\n".join([*self._header(), "", "ctmc", "", *self.constants.declarations(), "", *body]) + "\n"
+        return PrismExport(
+            model,
+            self._properties(rewards.structures, measures),
+            self.constants.open_values(),
+            self.constants.integers,
+            measures,
+            tuple(rewards.structures),
+            self.names,
+        )
+
+    # -- population ------------------------------------------------------------------------------------------------
+
+    def _population(self) -> Piece:
+        """The text of the largest number of sessions present."""
+        match self.program.arrivals:
+            case p.Closed(population=n) | p.Batch(size=n):
+                return self.constants.whole(n)
+            case p.Poisson(limit=limit) | p.Renewal(limit=limit) if limit is not None:
+                return self.constants.whole(limit)
+            case p.NoArrivals():
+                return Piece("1")
+        if self.options.bound is None:
+            raise NotSymbolicError(self.program.source, [NoPopulationBound(span=self.program.code[0].span)])
+        return Piece(str(self.options.bound))
+
+    def _arriving(self, population: Piece) -> tuple[tuple[Piece, tuple[str, ...]] | None, tuple[str, Piece] | None]:
+        """Rate and guards of an arrival, and guard and rate of a lost one."""
+        match self.program.arrivals:
+            case p.Poisson(rate=rate, limit=limit):
+                value = self.printer.number(rate.expr)
+            case p.Renewal(gap=e.Draw(law="exp", args=(mean,)), limit=limit):
+                value = Piece(f"1 / {self.printer.number(mean).at(ATOM)}", PRODUCT)
+            case p.Renewal():
+                raise NoTextError("exponential gaps between arrivals")
+            case _:
+                return None, None
+        present = total([s.present() for s in self.layout.stations])
+        room = f"{present.at(SUM)} < {population.at(SUM)}"
+        lost = (f"{present.at(SUM)} >= {population.at(SUM)}", value) if limit is not None else None
+        return (value, (room,)), lost
+
+    # -- text ------------------------------------------------------------------------------------------------------
+
+    def _header(self) -> list[str]:
+        program = self.program.name
+        constants = ",".join(f"{k}={_plain(v)}" for k, v in self.constants.open_values().items())
+        given = f" -const {constants}" if constants else ""
+        lines = [
+            f"// {program}: exported by serQ; one bounded integer per program point, class and phase.",
+            "// The values in NAME.props are those at the constants of the program; any others may be given.",
+            f"// prism {program}.prism {program}.props{given} -exact",
+            f"// storm --prism {program}.prism --prop {program}.props{given.replace(' -const', ' --constants')}"
+            " --prismcompat --exact",
+        ]
+        for name, identifier in self.names.renamed().items():
+            if self.names.named(identifier).kind == "constant":
+                lines.append(f"// The constant {name} is called {identifier} here.")
+        closed = self.constants.closed_names()
+        if closed:
+            lines.append(f"// Fixed, because the structure depends on them: {', '.join(sorted(closed))}.")
+        return lines
+
+    def _formulas(self, population: Piece) -> list[str]:
+        out = []
+        dropped = self.layout.dropped
+        if dropped:
+            others = [Piece(v) for v in self._variables() if v != dropped]
+            out.append(f"formula {dropped} = {' - '.join([population.at(SUM), *(o.text for o in others)])};")
+        for station in self.layout.stations:
+            if isinstance(station.kind, p.ProcessorSharing) and station.speed:
+                present = station.present()
+
+                def state(node: e.StageState | e.Context, jobs: Piece = present) -> Piece:
+                    return jobs if isinstance(node, e.Context) and node.name == "n" else self._state(node)
+
+                speed = Printer(self.printer.names, state).number(station.kind.rate)
+                out.append(f"formula {station.speed} = {speed};")
+        return out
+
+    def _variables(self) -> list[str]:
+        """All counters of sessions (not the words)."""
+        out = []
+        for station in self.layout.stations:
+            out += [slot.variable for slot in station.slots]
+            out += [station.waiting] if station.waiting else []
+        return out
+
+    def _module(self, moves: Sequence[Move], population: Piece) -> list[str]:
+        start = initial_values(self.automaton, self.layout, self.printer, population)
+        out = ["module sessions"]
+        for variable in self._variables():
+            if variable != self.layout.dropped:
+                lines = self.names.named(variable).lines
+                note = f"line {', '.join(str(n) for n in sorted(set(lines)))}"
+                out.append(f"  {variable} : [0..{population}] init {start.get(variable, Piece('0'))}; // {note}")
+        for station in self.layout.stations:
+            if station.word:
+                largest = f"pow({station.base}, {population}) - 1"
+                init = start.get(station.word, Piece("0"))
+                note = f"classes of the waiting jobs at {station.name}, the oldest in the lowest digit"
+                out.append(f"  {station.word} : [0..{largest}] init {init}; // {note}")
+        out.append("")
+        grouped: dict[tuple[str, ...], list[Move]] = {}
+        for move in moves:
+            grouped.setdefault(move.guards, []).append(move)
+        for guards, together in grouped.items():
+            parts = [f"{m.rate} : {self._updates(m.change)}" for m in together]
+            out.append(f"  [] {conjunction(list(guards))} -> {' + '.join(parts)};")
+        return [*out, "endmodule"]
+
+    def _updates(self, change: Change) -> str:
+        updates = []
+        for variable, amount in change.add:
+            if variable != self.layout.dropped:
+                updates.append(f"({variable}' = {variable} {'+' if amount > 0 else '-'} {abs(amount)})")
+        pushed = dict.fromkeys(station.stage for station, _ in change.push)
+        for station, code in change.push:
+            word = self._popped(change, station.stage)
+            if code:
+                # The length of the word before the push: what is waiting now, less what was popped.
+                length = change.amount(station.waiting or "") - 1
+                exponent = station.waiting or ""
+                if length:
+                    exponent += f" {'+' if length > 0 else '-'} {abs(length)}"
+                factor = "" if code == 1 else f"{code} * "
+                word = f"{word or station.word} + {factor}pow({station.base}, {exponent})"
+            if word:
+                updates.append(f"({station.word}' = {word})")
+        if change.pop is not None and change.pop.stage not in pushed:
+            updates.append(f"({change.pop.word}' = {self._popped(change, change.pop.stage)})")
+        return " & ".join(updates) or "true"
+
+    @staticmethod
+    def _popped(change: Change, stage: int) -> str:
+        station = change.pop
+        if station is None or station.stage != stage:
+            return ""
+        return f"floor({station.word} / {station.base})"
+
+    # -- properties ------------------------------------------------------------------------------------------------
+
+    def _properties(self, structures: Mapping[str, Reward], measures: Sequence[ExportedMeasure | NotExported]) -> str:
+        out = [f"// Long-run values of {self.program.name}: one property per reward."]
+        for measure in measures:
+            name = measure.measure.name
+            if isinstance(measure, NotExported):
+                out.append(f"// {name}: not here, since {measure.reason}")
+            elif measure.denominator is not None:
+                out.append(f'// {name} = R{{"{measure.numerator}"}} / R{{"{measure.denominator}"}}')
+            else:
+                out.append(f'// {name} = R{{"{measure.numerator}"}}')
+        values = ",".join(f"{k}={_plain(v)}" for k, v in self.constants.open_values().items())
+        given = f" ({values})" if values else ""
+        for identifier, reward in structures.items():
+            out += ["", f"// {reward.meaning}"]
+            if identifier in self.options.results:
+                out.append(f"// RESULT{given}: {_plain(self.options.results[identifier])}")
+            label = self.names.identifier(f"longrun.{identifier}", "property")
+            out.append(f'"{label}": R{{"{identifier}"}}=? [ S ];')
+        return "\n".join(out) + "\n"
+
+
+def _reward_text(reward: Reward) -> list[str]:
+    lines = [f'rewards "{reward.identifier}" // {reward.meaning}']
+    # A structure with no item at all is refused by some tools; one that earns nothing is not.
+    for guard, value in reward.items or [("false", Piece("0"))]:
+        lines.append(f"  {guard} : {value};")
+    return [*lines, "endrewards", ""]
+
+
+def _plain(value: Number) -> str:
+    """A number without spaces: `3`, `1/3`, or a double in full."""
+    if isinstance(value, Fraction):
+        return str(value)
+    return repr(value)

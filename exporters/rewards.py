@@ -1,0 +1,230 @@
+"""The measures of a program as reward structures over the counters, impulse rewards lowered to rates.
+
+What is earned at a transition is written as (rate of the transition) * (what it earns) per unit of time in the state:
+the only form of reward that PRISM and Storm read alike in every format and property. A measure is one long-run reward,
+or the quotient of two.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from serq.exporters.automaton import Automaton
+from serq.exporters.layout import Layout, Station
+from serq.exporters.linear import drawn_attributes, linear_form, region
+from serq.exporters.moves import Move, observable
+from serq.exporters.names import NameMap
+from serq.exporters.text import ATOM, PRODUCT, SUM, NoTextError, Piece, Printer, conjunction, literal, multiply, total
+from serq.ir import expr as e
+from serq.ir import program as p
+from serq.ir.measures import Measure, measures_of
+
+
+@dataclass
+class Reward:
+    """A reward structure: guards and what is earned per unit of time where they hold."""
+
+    identifier: str
+    meaning: str
+    items: list[tuple[str, Piece]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedMeasure:
+    """A measure as long-run rewards: numerator / denominator, or the numerator alone."""
+
+    measure: Measure
+    numerator: str
+    denominator: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NotExported:
+    """A measure that has no form with these rewards, and why."""
+
+    measure: Measure
+    reason: str
+
+
+class Rewards:
+    """Builds the rewards that the measures of a program need, each once."""
+
+    def __init__(self, automaton: Automaton, layout: Layout, moves: Iterable[Move], names: NameMap, printer: Printer):
+        self.automaton = automaton
+        self.program = automaton.program
+        self.layout = layout
+        self.moves = tuple(moves)
+        self.names = names
+        self.printer = printer
+        self.structures: dict[str, Reward] = {}
+        self.lost: tuple[str, Piece] | None = None
+        """Guard and rate of the arrivals that are lost, where there is a limit."""
+
+    def measures(self) -> tuple[ExportedMeasure | NotExported, ...]:
+        """Every measure of the program that counters can give; the rewards are in `structures`."""
+        out: list[ExportedMeasure | NotExported] = []
+        for measure in measures_of(self.program):
+            if measure.kind == "pool":
+                continue
+            try:
+                out.append(self._measure(measure))
+            except NoTextError as error:
+                out.append(NotExported(measure, f"it needs {error}"))
+        return tuple(out)
+
+    def _measure(self, measure: Measure) -> ExportedMeasure:
+        match measure.kind:
+            case "stage":
+                return self._stage(measure)
+            case "observe":
+                count = self._counted(
+                    f"count.{measure.subject}", f"observations of {measure.subject}", "observe", measure
+                )
+                if measure.statistic == "rate":
+                    return ExportedMeasure(measure, count)
+                return ExportedMeasure(measure, self._observed_sum(measure), count)
+            case "gauge":
+                gauge = next(g for g in self.program.gauges if g.name == measure.subject)
+                value = self.printer.number(self.automaton.partial.reduce(gauge.expr, {}))
+                return ExportedMeasure(measure, self._state(f"gauge.{gauge.name}", measure.meaning, value))
+            case _:
+                return self._sessions(measure)
+
+    # -- sessions and stages -------------------------------------------------------------------------------------------
+
+    def _sessions(self, measure: Measure) -> ExportedMeasure:
+        if measure.statistic == "number":
+            present = total([station.present() for station in self.layout.stations])
+            return ExportedMeasure(measure, self._state("sessions", measure.meaning, present))
+        if measure.statistic == "throughput":
+            return ExportedMeasure(measure, self._counted("ended", measure.meaning, "ended", measure))
+        items = [self.lost] if self.lost else []
+        return ExportedMeasure(measure, self._add("lost", measure.meaning, items))
+
+    def _stage(self, measure: Measure) -> ExportedMeasure:
+        index = next(i for i, s in enumerate(self.program.stages) if s.name == measure.subject)
+        station = self.layout.station_of.get(index)
+        name = measure.subject
+        match measure.statistic:
+            case "number":
+                return ExportedMeasure(measure, self._number(station, name))
+            case "waiting":
+                return ExportedMeasure(measure, self._waiting(station, name))
+            case "busy":
+                value = self._fact("busy", index)
+                return ExportedMeasure(measure, self._state(f"busy.{name}", measure.meaning, value))
+            case "utilisation":
+                return ExportedMeasure(measure, self._utilisation(station, index, measure))
+            case "throughput":
+                return ExportedMeasure(measure, self._throughput(index, name))
+            case "wait":
+                return ExportedMeasure(measure, self._waiting(station, name), self._throughput(index, name))
+            case _:
+                return ExportedMeasure(measure, self._number(station, name), self._throughput(index, name))
+
+    def _fact(self, fact: e.StageFact, index: int) -> Piece:
+        name = self.program.stages[index].name
+        return observable(e.StageState(fact, e.Ref(name, index)), self.layout, self.printer, None)
+
+    def _number(self, station: Station | None, name: str) -> str:
+        value = station.present() if station else Piece("0")
+        return self._state(f"number.{name}", f"jobs present at {name}", value)
+
+    def _waiting(self, station: Station | None, name: str) -> str:
+        if station is None:
+            value = Piece("0")
+        else:
+            value = Piece(station.waiting) if station.waiting else self._fact("queue", station.stage)
+        return self._state(f"waiting.{name}", f"jobs waiting at {name}", value)
+
+    def _utilisation(self, station: Station | None, index: int, measure: Measure) -> str:
+        kind = self.program.stages[index].kind
+        if station is None:
+            return self._add(f"utilisation.{measure.subject}", measure.meaning, [])
+        if isinstance(kind, p.Fifo):
+            servers = self.printer.number(kind.servers.expr)
+            busy = self._fact("busy", index)
+            value = busy if servers.text == "1" else Piece(f"{busy.at(PRODUCT)} / {servers.at(ATOM)}", PRODUCT)
+            return self._state(f"utilisation.{measure.subject}", measure.meaning, value)
+        guard = f"{station.present().at(SUM)} > 0"
+        return self._add(f"utilisation.{measure.subject}", measure.meaning, [(guard, Piece("1"))])
+
+    def _throughput(self, index: int, name: str) -> str:
+        def completed(move: Move) -> int:
+            passed = sum(1 for s in move.seen if s.kind == "completed" and s.stage == index)
+            return passed + (move.completes == index)
+
+        items = [(m, multiply(m.rate, literal(Fraction(n)))) for m in self.moves if (n := completed(m))]
+        return self._add(f"completed.{name}", f"jobs completed at {name}", _items(items))
+
+    # -- observes --------------------------------------------------------------------------------------------------
+
+    def _counted(self, name: str, meaning: str, kind: str, measure: Measure) -> str:
+        items = []
+        for move in self.moves:
+            n = sum(1 for s in move.seen if s.kind == kind and (kind != "observe" or s.name == measure.subject))
+            if n:
+                items.append((move, multiply(move.rate, literal(Fraction(n)))))
+        return self._add(name, meaning, _items(items))
+
+    def _observed_sum(self, measure: Measure) -> str:
+        """The sum of the observed values: finite parts and mean draws at transitions, intervals by the number of
+        sessions that are within them (Little's law).
+        """
+        for statement in self.program.code:
+            if isinstance(statement, p.Observe) and statement.name == measure.subject:
+                for name in drawn_attributes(self.program, statement.expr):
+                    region(self.program, measure.subject, name)
+        items: list[tuple[Move, Piece]] = []
+        forms: set[tuple[tuple[str, Fraction], ...]] = set()
+        for move in self.moves:
+            for seen in move.seen:
+                if seen.kind == "observe" and seen.name == measure.subject:
+                    assert seen.value is not None
+                    form = linear_form(seen.value)
+                    forms.add(form.clocks)
+                    if form.rest != e.Num(Fraction(0)):
+                        items.append((move, multiply(move.rate, move.printer.number(form.rest))))
+        if len(forms) > 1:
+            raise NoTextError("intervals of one form in all its observe statements")
+        rewards = _items(items)
+        for clock, weight in next(iter(forms), ()):
+            rewards += self._region(measure.subject, clock, weight)
+        return self._add(f"sum.{measure.subject}", f"sum of the observed values of {measure.subject}", rewards)
+
+    def _region(self, observe: str, clock: str, weight: Fraction) -> list[tuple[str, Piece]]:
+        """Sessions that have set the clock and have yet to observe it, weighted."""
+        live = region(self.program, observe, clock)
+        inside = [s for st in self.layout.stations for s in st.slots if s.place.pc in live]
+        pieces = [Piece(slot.variable) for slot in inside]
+        for station in self.layout.stations:
+            pieces += self._waiting_inside(station, live)
+        return [("true", multiply(literal(weight), total(pieces)))] if pieces else []
+
+    def _waiting_inside(self, station: Station, live: frozenset[int]) -> list[Piece]:
+        if station.waiting is None:
+            return []
+        inside = [place.pc in live for place in station.places]
+        if not any(inside):
+            return []
+        if not all(inside):
+            raise NoTextError(f"the number of waiting jobs of one class at {station.name}")
+        return [Piece(station.waiting)]
+
+    # -- structures ------------------------------------------------------------------------------------------------
+
+    def _state(self, name: str, meaning: str, value: Piece) -> str:
+        return self._add(name, meaning, [] if value.text == "0" else [("true", value)])
+
+    def _add(self, name: str, meaning: str, items: list[tuple[str, Piece]]) -> str:
+        identifier = self.names.identifier(name, "reward")
+        self.structures.setdefault(identifier, Reward(identifier, meaning, items))
+        return identifier
+
+
+def _items(items: Sequence[tuple[Move, Piece]]) -> list[tuple[str, Piece]]:
+    """What is earned, by guard: transitions with the same guards share a line."""
+    by_guard: dict[str, list[Piece]] = {}
+    for move, value in items:
+        by_guard.setdefault(conjunction(list(move.guards)), []).append(value)
+    return [(guard, total(pieces)) for guard, pieces in by_guard.items()]
