@@ -1,0 +1,251 @@
+"""Is a program a finite Markov chain? If not: every reason, where it stands, and what would admit it.
+
+The rules are those of the page 'The Markov chain of a program': (M1) work is phase-type; (M2) draws steer nothing;
+(M3) the time steers nothing; (M4) what steers takes finitely many values; (M5) the population is bounded; (M6) orders
+are finite; (M7) time passes in every loop (the linker and the machine see to it); (M8) every hold can fit. What
+depends on the states that can be reached (M5 and M8 in part) is found by exploring.
+"""
+
+from collections.abc import Iterator
+
+from serq.base.diagnostics import Diagnostic, Note
+from serq.base.source import NOWHERE, Span
+from serq.ir import expr as e
+from serq.ir import program as p
+from serq.semantics import fragment_errors as errors
+from serq.semantics.control import Control, control_liveness, control_of
+from serq.semantics.graph import Node, members
+from serq.semantics.kinds import DRAWN, NOTHING, Environment, Kind, Kinds, Shape, Source
+
+
+def violations(program: p.Program, *, fixed_work: bool = False) -> tuple[Diagnostic, ...]:
+    """Every reason that can be seen in the text why the program is no finite Markov chain, in the order of places.
+
+    `fixed_work`: fixed amounts of work are admitted, since a phase-type law will stand in for them.
+    """
+    control = control_of(program)
+    found = [
+        *_workload(control),
+        *_stages(control),
+        *_pools(control),
+        *_steps(control, fixed_work),
+        *_reused_draws(control),
+        *_serials(control),
+    ]
+    return tuple(sorted(dict.fromkeys(found), key=lambda d: (d.span, d.code)))
+
+
+# -- the deployment and the workload ---------------------------------------------------------------------------------
+
+
+def _workload(control: Control) -> Iterator[Diagnostic]:
+    program = control.program
+    if program.trace is not None:
+        yield errors.TraceReplay(span=program.trace.span)
+    if isinstance(program.arrivals, p.Renewal):
+        gap = program.arrivals.gap
+        draws = e.draws(gap)
+        if control.kinds.of(gap, {}).shapes != {Shape.PHASE} or [d.law for d in draws] != ["exp"]:
+            texts = [f"~{d.law}" for d in draws] or ["a fixed time"]
+            yield errors.RenewalGap(span=gap.span, what=" and ".join(texts))
+    span = unlimited_arrivals(program)
+    if span is not None and not _admission_looks(control):
+        yield errors.OpenWithoutLimit(span=span)
+
+
+def unlimited_arrivals(program: p.Program) -> Span | None:
+    """Where the program says that sessions arrive without a limit, or None when it says no such thing."""
+    match program.arrivals:
+        case p.Poisson(rate=rate, limit=None):
+            return rate.expr.span
+        case p.Renewal(gap=gap, limit=None):
+            return gap.span
+        case _:
+            return None
+
+
+def _admission_looks(control: Control) -> bool:
+    """Whether anything before the first rest reads the state: then the program itself may turn sessions away."""
+    graph = control.graph
+    todo, seen = [graph.entry], {graph.entry}
+    while todo:
+        node = graph.nodes[todo.pop()]
+        for x in _expressions(node.step):
+            if any(isinstance(part, e.StageState | e.PoolState) for part in e.walk(x)):
+                return True
+        if not node.is_rest:
+            todo += [t for t in node.next if t not in seen]
+            seen.update(node.next)
+    return False
+
+
+def _stages(control: Control) -> Iterator[Diagnostic]:
+    for stage in control.program.stages:
+        match stage.kind:
+            case p.Step():
+                yield errors.StepStage(span=stage.span, name=stage.name)
+            case p.ProcessorSharing(rate=rate):
+                yield from _steers(control.kinds.of(rate, {}), f"the rate of stage {stage.name}", rate.span)
+
+
+def _pools(control: Control) -> Iterator[Diagnostic]:
+    everywhere: dict[str, Kind] = {}
+    for before in control.kinds.before:
+        for name, kind in before.items():
+            everywhere[name] = everywhere.get(name, NOTHING) | kind
+    for pool in control.program.pools:
+        if pool.spill is not None:
+            yield errors.SpillTier(span=pool.spill.span, pool=pool.name)
+        for what, keys in (("eviction", pool.evict), ("queue", pool.queue)):
+            yield from _keys(control.kinds, everywhere, f"the {what} order of pool {pool.name}", keys)
+
+
+def _keys(kinds: Kinds, env: Environment, place: str, keys: tuple[e.Expr, ...]) -> Iterator[Diagnostic]:
+    for key in keys:
+        yield from _steers(kinds.of(key, env), place, key.span)
+
+
+# -- the session -----------------------------------------------------------------------------------------------------
+
+
+def _steps(control: Control, fixed_work: bool) -> Iterator[Diagnostic]:
+    reached = control.graph.reachable((control.graph.entry,))
+    for place in sorted(reached):
+        node = control.graph.nodes[place]
+        if isinstance(node.step, p.Run) and not _is_step(control.program, node.step):
+            kind = control.kinds.at(place, node.step.work)
+            yield from _work(kind, _span(node.step.work, node), fixed_work)
+        for what, x in _steering(node.step, control.program):
+            yield from _steers(control.kinds.at(place, x), what, _span(x, node))
+
+
+def _span(x: e.Expr, node: Node) -> Span:
+    return x.span if x.span != NOWHERE else node.step.span
+
+
+def _is_step(program: p.Program, run: p.Run) -> bool:
+    return any(isinstance(program.stages[i].kind, p.Step) for i in members(run.stage))
+
+
+def _steering(step: p.Instruction, program: p.Program) -> Iterator[tuple[str, e.Expr]]:
+    """The expressions that decide where the session goes and what it takes, with names for them."""
+    match step:
+        case p.Branch(probability=x):
+            yield "this branch", x
+        case p.Choose(count=count, keys=keys):
+            for x in (count, *keys):
+                yield "this choose", x
+        case p.Hold(parts=parts, reuse=reuse):
+            for part in parts:
+                yield from _index(part.pool)
+                yield "the units of this hold", part.units
+                if part.reserve is not None:
+                    yield "the reserve of this hold", part.reserve
+            if reuse is not None:
+                yield "the reuse of this hold", reuse
+        case p.Release(cache=cache) if cache is not None:
+            yield "what this hold leaves cached", cache
+        case p.Grow(pool=ref, units=x):
+            yield from _index(ref)
+            yield "this growth", x
+        case p.Drop(pool=ref):
+            yield from _index(ref)
+        case p.Run(stage=ref, work=work):
+            yield from _index(ref)
+            if _is_step(program, step):
+                yield "the number of tokens of this run", work
+
+
+def _index(ref: e.Ref) -> Iterator[tuple[str, e.Expr]]:
+    if ref.index is not None:
+        yield f"the index of {ref.name}", ref.index
+
+
+def _expressions(step: p.Instruction) -> Iterator[e.Expr]:
+    match step:
+        case p.Set(expr=x) | p.Observe(expr=x):
+            yield x
+        case p.Branch(probability=x):
+            yield x
+        case p.Choose(count=count, keys=keys):
+            yield from (count, *keys)
+
+
+def _steers(kind: Kind, place: str, span: Span) -> Iterator[Diagnostic]:
+    """The violations of an expression that must be finite."""
+    if kind.is_finite:
+        return
+    for reason in dict.fromkeys(s.reason for s in _ordered(kind)):
+        sources = [s for s in _ordered(kind) if s.reason == reason]
+        what = ", ".join(dict.fromkeys(s.text for s in sources))
+        notes = _notes(sources, span)
+        match reason:
+            case "time":
+                yield errors.TimeInControl(span=span, place=place, what=what, notes=notes)
+            case "draw":
+                yield errors.DrawInControl(span=span, place=place, what=what, notes=notes)
+            case "real key":
+                yield errors.RealKey(span=span, place=place, what=what)
+            case _:
+                yield errors.EndlessValues(span=span, place=place, what=what, notes=notes)
+
+
+def _ordered(kind: Kind) -> list[Source]:
+    return sorted(kind.sources, key=lambda s: (s.span, s.text))
+
+
+def _notes(sources: list[Source], span: Span) -> tuple[Note, ...]:
+    """Where the numbers come from, when that is on another line than the complaint."""
+    return tuple(Note(message=f"{s.text} is read here", span=s.span) for s in sources if s.span.line != span.line)
+
+
+def _work(kind: Kind, span: Span, fixed_work: bool) -> Iterator[Diagnostic]:
+    """The violations of an amount of work that must be zero or a finite multiple of one phase-type draw."""
+    if Shape.NUMBER in kind.shapes and not fixed_work:
+        yield errors.FixedWork(span=span)
+    if kind.shapes <= {Shape.ZERO, Shape.NUMBER, Shape.PHASE}:
+        return
+    sources = _ordered(kind)
+    rest = [s for s in sources if s.reason not in ("draw", "endless")]
+    if rest:
+        yield from _steers(Kind(kind.shapes, frozenset(rest)), "the work of this run", span)
+        return
+    notes = _notes(sources, span)
+    what = " and ".join(dict.fromkeys(s.text for s in sources))
+    general = [s.text for s in sources if s.text not in ("~exp", "~erlang", "~h2")]
+    if general:
+        yield errors.GeneralWork(span=span, what=" and ".join(dict.fromkeys(general)), notes=notes)
+    else:
+        yield errors.CompositeWork(span=span, what=what, notes=notes)
+
+
+def _reused_draws(control: Control) -> Iterator[Diagnostic]:
+    """Draws that steer work again after they were spent, or that two attributes share."""
+    live_in, needed = control_liveness(control)
+    for place, node in enumerate(control.graph.nodes):
+        written = ""
+        match node.step:
+            case p.Run(work=x) if not _is_step(control.program, node.step):
+                pass
+            case p.Set(name=name, expr=x) if node.origin in needed:
+                written = name
+            case _:
+                continue
+        after = frozenset().union(*(live_in[t] for t in control.graph.edges(place)))
+        for name in sorted(e.attributes_read(x) & after):
+            kind = control.kinds.before[place].get(name, NOTHING)
+            if name != written and kind.shapes & DRAWN and any(s.reason == "draw" for s in kind.sources):
+                yield errors.DrawReused(span=_span(x, node), name=name)
+
+
+def _serials(control: Control) -> Iterator[Diagnostic]:
+    """`serial` grows for ever where sessions keep arriving."""
+    arrivals = control.program.arrivals
+    ends = any(isinstance(step, p.End) for step in control.program.code)
+    if isinstance(arrivals, p.Batch | p.NoArrivals) or (isinstance(arrivals, p.Closed) and not ends):
+        return
+    for node in control.graph.nodes:
+        for what, x in _steering(node.step, control.program):
+            for part in e.walk(x):
+                if isinstance(part, e.Builtin) and part.name == "serial":
+                    yield errors.EndlessValues(span=part.span, place=what, what="serial")

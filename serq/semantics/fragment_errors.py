@@ -1,0 +1,208 @@
+"""Why a program is no finite Markov chain: one class per reason, with what would admit it.
+
+The rules (M1) to (M8) are those of the page 'The Markov chain of a program' of the documentation.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from serq.base.diagnostics import Diagnostic
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixedWork(Diagnostic):
+    """(M1) A run of a fixed amount."""
+
+    code: ClassVar[str] = "SQ601"
+    template: ClassVar[str] = "M1: the work of this run is a fixed amount, so what is left of it is a real number"
+    hint_template: ClassVar[str] = (
+        "draw it (~exp, ~erlang, ~h2), or let `--phase-type 8` put an Erlang law of 8 phases and the same mean in its "
+        "place"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneralWork(Diagnostic):
+    """(M1) A run of a draw that is not phase-type."""
+
+    code: ClassVar[str] = "SQ602"
+    template: ClassVar[str] = "M1: the work of this run is {what}, which is not phase-type"
+    hint_template: ClassVar[str] = "~exp, ~erlang and ~h2 are phase-type, and so is a finite choice among them"
+
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompositeWork(Diagnostic):
+    """(M1) A run of an expression of a draw that is no finite multiple of it."""
+
+    code: ClassVar[str] = "SQ603"
+    template: ClassVar[str] = "M1: the work of this run is more than a finite factor times one draw ({what})"
+    hint_template: ClassVar[str] = "spend the parts in several runs, one after the other"
+
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawInControl(Diagnostic):
+    """(M2) A real-valued draw steers the program."""
+
+    code: ClassVar[str] = "SQ604"
+    template: ClassVar[str] = "M2: a real-valued draw ({what}) reaches {place}"
+    hint_template: ClassVar[str] = "make it a finite choice: ~choice(v1: w1, v2: w2, ...) or ~bernoulli(p)"
+
+    place: str
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawReused(Diagnostic):
+    """(M2) A draw is used again after it was spent in a run."""
+
+    code: ClassVar[str] = "SQ605"
+    template: ClassVar[str] = (
+        "M2: the draw in {name} is used again after this step; once it is spent in a run its value is known, and it is "
+        "no longer memoryless"
+    )
+    hint_template: ClassVar[str] = "set {name} anew before each use, or draw in the run itself"
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeInControl(Diagnostic):
+    """(M3) The time steers the program."""
+
+    code: ClassVar[str] = "SQ606"
+    template: ClassVar[str] = "M3: the time ({what}) reaches {place}; the state would need a real-valued clock"
+    hint_template: ClassVar[str] = "`now` may only reach observes; a clock that steers can be simulated with `serq run`"
+
+    place: str
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndlessValues(Diagnostic):
+    """(M4) What steers the program takes infinitely many values."""
+
+    code: ClassVar[str] = "SQ607"
+    template: ClassVar[str] = "M4: {what}, which takes infinitely many values, reaches {place}"
+    hint_template: ClassVar[str] = (
+        "a ~choice among finitely many values can be enumerated; {what} can be simulated with `serq run`"
+    )
+
+    place: str
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RealKey(Diagnostic):
+    """(M3) An order is decided by an age."""
+
+    code: ClassVar[str] = "SQ608"
+    template: ClassVar[str] = "M3: {what}, a real-valued age, reaches {place}"
+    hint_template: ClassVar[str] = (
+        "the order of release (`evict lru`) and of joining (`queue fifo`) needs no clock, and is kept exactly"
+    )
+
+    place: str
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepStage(Diagnostic):
+    """A stage that works in iterations."""
+
+    code: ClassVar[str] = "SQ609"
+    template: ClassVar[str] = (
+        "M1: the iterations of step stage {name} last a fixed time; chains are made of continuous-time programs only, "
+        "slotted and semi-Markov ones are not enumerated"
+    )
+    hint_template: ClassVar[str] = (
+        "a batch that shares its speed can be written as a stage `ps(phi)` whose rate phi depends on n"
+    )
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceReplay(Diagnostic):
+    """A replayed trace."""
+
+    code: ClassVar[str] = "SQ610"
+    template: ClassVar[str] = "M4: the workload replays a trace, whose numbers no finite chain keeps"
+    hint_template: ClassVar[str] = "fit laws to the trace (~choice, ~exp, ~erlang, ~h2), or simulate with `serq run`"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RenewalGap(Diagnostic):
+    """(M1) Gaps between arrivals that are not exponential."""
+
+    code: ClassVar[str] = "SQ611"
+    template: ClassVar[str] = "M1: the gap between arrivals is {what}, not exponential"
+    hint_template: ClassVar[str] = "~exp(m) with a constant m, or `arrive poisson(1 / m)`, keeps arrivals memoryless"
+
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenWithoutLimit(Diagnostic):
+    """(M5) Sessions arrive whatever the state, and enter whatever the state."""
+
+    code: ClassVar[str] = "SQ612"
+    template: ClassVar[str] = "M5: sessions arrive without a limit, so the number present takes infinitely many values"
+    hint_template: ClassVar[str] = (
+        "say `limit(K)` behind the arrivals, or give `--limit K`: an arrival that finds K sessions is lost, and "
+        "sessions.losses says how often that happens"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PopulationGrows(Diagnostic):
+    """(M5) Found while exploring: the number of sessions passes every bound."""
+
+    code: ClassVar[str] = "SQ616"
+    template: ClassVar[str] = (
+        "M5: more than {bound} sessions can be present at once, and nothing seems to stop their number from growing"
+    )
+    hint_template: ClassVar[str] = (
+        "say `limit(K)` behind the arrivals, or give `--limit K`: an arrival that finds K sessions is lost, and "
+        "sessions.losses says how often that happens"
+    )
+
+    bound: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class HoldNeverFits(Diagnostic):
+    """(M8) Found while exploring: a hold asks for more than its pool ever has."""
+
+    code: ClassVar[str] = "SQ613"
+    template: ClassVar[str] = (
+        "M8: this hold can ask for more than pool {pool} ever has, and its session is then rejected"
+    )
+    hint_template: ClassVar[str] = "raise the cap, or bound the units: min(..., cap)"
+
+    pool: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpillTier(Diagnostic):
+    """(M6) Transfers between tiers are not enumerated."""
+
+    code: ClassVar[str] = "SQ614"
+    template: ClassVar[str] = "M6: pool {pool} spills what it evicts; transfers in flight are not enumerated"
+    hint_template: ClassVar[str] = "leave `spill` out, or simulate with `serq run`"
+
+    pool: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RealNumberAsked(Diagnostic):
+    """Found while exploring: a draw is needed as a number although the static rules passed it."""
+
+    code: ClassVar[str] = "SQ615"
+    template: ClassVar[str] = "M2: {what}"
+    hint_template: ClassVar[str] = "make it a finite choice, or keep the draw for one run and for observes"
+
+    what: str
