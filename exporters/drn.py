@@ -1,4 +1,8 @@
-"""Storm's DRN format, rates and rewards as exact rationals. Storm: `storm --explicit-drn NAME.drn --exact`."""
+"""Storm's DRN format, rates and rewards as exact rationals. Storm: `storm --explicit-drn NAME.drn --exact`.
+
+A state without a way out gets a self-loop of rate 1, which changes nothing in continuous time: Storm's exact engine
+divides by the exit rate of every state, and dies of a zero.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -41,6 +45,7 @@ def _lines(ready: Explored) -> Iterator[str]:
     for state, name in labels:
         of_state.setdefault(state, []).append(name)
     for state, row in enumerate(ready.rates):
+        row = row or {state: Fraction(1)}
         words = [f"state {state} !{sum(row.values(), Fraction(0))}"]
         if vectors:
             words.append(f"[{','.join(str(vector[state]) for vector in vectors)}]")

@@ -5,6 +5,7 @@ PRISM reads them with `prism -importmodel NAME.all -ctmc`. The files have no com
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from serq.exporters.explored import Explored, explored, map_text, properties_text
 from serq.exporters.numerals import Numerals, is_exact_decimal, numeral
@@ -51,11 +52,9 @@ class Explicit:
     def _numbers(self, ready: Explored) -> str:
         if self.numerals == "rational":
             return "rationals, exact"
-        numbers = [
-            *(r for row in ready.rates for r in row.values()),
-            *(v for vec in ready.rewards.values() for v in vec),
-        ]
-        exact = all(is_exact_decimal(x) for x in numbers)
+        rates = (rate for row in ready.rates for rate in row.values())
+        values = (value for vector in ready.rewards.values() for value in vector)
+        exact = all(is_exact_decimal(x) for x in chain(rates, values))
         return "decimals, exact" if exact else "decimals, some rounded to the nearest double"
 
 

@@ -42,11 +42,12 @@ def explored(chain: Chain) -> Explored:
     """The chain as the exporters write it."""
     names = NameMap()
     states, initial, rates = _graph(chain)
-    labels = {names.identifier(name, "label"): frozenset(members) for name, members in sorted(chain.labels.items())}
+    labels = {
+        names.identifier(name, "label"): frozenset(members) for name, members in sorted(chain.labels.items()) if members
+    }
     rewards: dict[str, tuple[Fraction, ...]] = {}
     unearned = []
-    for name in sorted({*chain.state_rewards, *chain.impulse_names()}):
-        vector = chain.reward_rates(name)
+    for name, vector in chain.reward_table(sorted({*chain.state_rewards, *chain.impulse_names()})).items():
         if any(vector):
             rewards[names.identifier(name, "reward")] = vector + (Fraction(0),) * (len(states) - chain.size)
         else:

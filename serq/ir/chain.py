@@ -5,7 +5,7 @@ a state reward is earned per unit of time in a state, an impulse reward at a tra
 `serq.ir.measures` is a ratio of long-run reward rates (`Ratio`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -88,20 +88,26 @@ class Chain:
         """The reward as a rate per state: impulses are lowered to rate times reward, which is what every tool reads
         alike.
         """
-        out = list(self.state_rewards.get(name, (Fraction(0),) * self.size))
+        return self.reward_table((name,))[name]
+
+    def reward_table(self, names: Iterable[str]) -> dict[str, tuple[Fraction, ...]]:
+        """`reward_rates` of several rewards, in one pass over the transitions."""
+        nothing = (Fraction(0),) * self.size
+        table = {name: list(self.state_rewards.get(name, nothing)) for name in names}
         for t in self.transitions:
-            for key, value in t.impulses:
-                if key == name:
-                    out[t.source] += t.rate * value
-        return tuple(out)
+            for name, value in t.impulses:
+                if name in table:
+                    table[name][t.source] += t.rate * value
+        return {name: tuple(vector) for name, vector in table.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
     """A stationary vector over all states (zero on transient ones) and how it was found.
 
-    `probabilities` are Fractions when `method` is exact. `residual` is the largest |pi Q| relative to the flow through
-    a state; it is no bound on the error. `bound` is a bound or None. `checks` lists what was verified, in words.
+    `probabilities` are Fractions when `method` is exact. `residual` is the largest |pi Q| relative to the largest flow
+    through a state; it is no bound on the error. `bound` is a bound on the sum of the absolute errors of the
+    probabilities, or None. `checks` lists what was verified, in words.
     """
 
     probabilities: tuple[Number, ...]

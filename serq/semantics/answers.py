@@ -1,0 +1,116 @@
+"""The measures of a chain from its stationary vector: every measure is a ratio of long-run reward rates.
+
+Rational vectors give rational answers. A vector in doubles gives a double, with a bound on its error where the
+vector has one.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import fsum, lcm
+
+from serq.ir.chain import Chain, Ratio, Solution, Unmapped
+from serq.ir.expr import Number
+from serq.ir.results import Estimate
+
+_ROUNDING = Fraction(1, 2**52)
+
+
+def answers(chain: Chain, solution: Solution) -> tuple[Estimate, ...]:
+    """One estimate per entry of `chain.ratios`, in their order.
+
+    A measure per event that never happens, and one that the chain cannot give, has the value None and a reason.
+    """
+    names = {name for ratio in chain.ratios if isinstance(ratio, Ratio) for name in _names(ratio)}
+    rates = long_run_rates(chain, solution, sorted(names))
+    return tuple(_answer(ratio, rates, solution) for ratio in chain.ratios)
+
+
+def _names(ratio: Ratio) -> tuple[str, ...]:
+    return (*(name for _, name in ratio.terms), *(() if ratio.per is None else (ratio.per,)))
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A long-run reward rate. `error`: a bound, None where nothing is known; `possible`: some recurrent state earns."""
+
+    value: Number
+    error: Fraction | None
+    possible: bool
+
+
+def long_run_rates(chain: Chain, solution: Solution, names: Sequence[str]) -> dict[str, Rate]:
+    """The long-run rate of each reward: its mean over the stationary vector, impulses lowered to rates."""
+    vectors = chain.reward_table(names)
+    exact = solution.bound is not None or isinstance(solution.probabilities[0], Fraction)
+    weights, unit = _common(solution.probabilities) if exact else ((), 1)
+    out = {}
+    for name, vector in vectors.items():
+        reach = max((abs(c) for c, p in zip(vector, solution.probabilities, strict=True) if p), default=Fraction(0))
+        value: Number
+        if exact:
+            value = _dot(vector, weights) / unit
+        else:
+            value = fsum(float(c) * float(p) for c, p in zip(vector, solution.probabilities, strict=True) if c)
+        error = None if solution.bound is None else Fraction(solution.bound) * reach
+        out[name] = Rate(value, error, reach != 0)
+    return out
+
+
+def _common(probabilities: Sequence[Number]) -> tuple[tuple[int, ...], int]:
+    """The probabilities as whole numbers over one denominator: sums of long fractions are slow otherwise."""
+    fractions = [Fraction(p) for p in probabilities]
+    unit = lcm(*{p.denominator for p in fractions})
+    return tuple(p.numerator * (unit // p.denominator) for p in fractions), unit
+
+
+def _dot(vector: Sequence[Fraction], weights: Sequence[int]) -> Fraction:
+    unit = lcm(*{c.denominator for c in vector})
+    whole = sum(c.numerator * (unit // c.denominator) * w for c, w in zip(vector, weights, strict=True) if c)
+    return Fraction(whole, unit)
+
+
+def _answer(ratio: Ratio | Unmapped, rates: Mapping[str, Rate], solution: Solution) -> Estimate:
+    if isinstance(ratio, Unmapped):
+        return Estimate(ratio.measure, "exact", None, solution.method, reason=ratio.reason)
+    below = Rate(Fraction(1), Fraction(0), True) if ratio.per is None else rates[ratio.per]
+    if not below.value:
+        seen = "is too rare for double precision" if below.possible else "never happens in the long run"
+        return Estimate(ratio.measure, "exact", None, solution.method, reason=f"the event '{ratio.per}' {seen}")
+    above: Number = sum((weight * rates[name].value for weight, name in ratio.terms), Fraction(0))
+    value = above / below.value
+    if isinstance(solution.probabilities[0], Fraction):
+        return Estimate(ratio.measure, "exact", value, solution.method)
+    bound = _bound(value, [(weight, rates[name]) for weight, name in ratio.terms], below)
+    return Estimate(ratio.measure, "exact", float(value), solution.method, bound=bound)
+
+
+def _bound(value: Number, terms: Sequence[tuple[Fraction, Rate]], below: Rate) -> float | None:
+    """A bound on the error of a quotient from bounds on its terms: |a/b - A/B| <= (da + |a/b| db) / (b - db)."""
+    errors = [abs(weight) * rate.error for weight, rate in terms if rate.error is not None]
+    if len(errors) < len(terms) or below.error is None or below.value <= below.error:
+        return None
+    size = abs(Fraction(value))
+    error = (sum(errors, Fraction(0)) + size * below.error) / (Fraction(below.value) - below.error)
+    return float(error + size * _ROUNDING)
+
+
+def distribution(chain: Chain, solution: Solution) -> dict[str, Number]:
+    """The probability of each recurrent state, by its readable text, in the order of the chain."""
+    out: dict[str, Number] = {}
+    for state, probability in zip(chain.states, solution.probabilities, strict=True):
+        if probability:
+            out[state] = out[state] + probability if state in out else probability
+    return out
+
+
+def marginal(chain: Chain, solution: Solution, reward: str) -> dict[Fraction, Number]:
+    """The distribution of a state reward, by value: the number at a station, the units in a pool.
+
+    KeyError when the chain has no state reward of that name.
+    """
+    out: dict[Fraction, Number] = {}
+    for value, probability in zip(chain.state_rewards[reward], solution.probabilities, strict=True):
+        if probability:
+            out[value] = out[value] + probability if value in out else probability
+    return dict(sorted(out.items()))
