@@ -4,6 +4,8 @@ One bounded integer counts the sessions at each program point (and class, and ph
 classes at a fifo stage is one more integer. Nothing here knows a model: the text follows from the program's automaton.
 """
 
+import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -52,12 +54,24 @@ class Prism:
     bound: int | None = None
     results: Mapping[str, Number] = field(default_factory=dict)
 
-    name = "prism"
-    suffixes = (".prism", ".props", ".map.json")
+    name: str = "prism"
+    suffixes: tuple[str, ...] = (".prism", ".props", ".map.json")
 
     def export(self, program: p.Program) -> PrismExport:
         """The export; NotSymbolicError names what no counters can express."""
         return _Writer(program, self).export()
+
+    def emit(self, subject: p.Program, stem: str) -> Mapping[str, str]:
+        """The texts by file name."""
+        done = self.export(subject)
+        described = {
+            "program": subject.name,
+            "names": done.names.to_dict(),
+            "open": {k: _plain(v) for k, v in done.open_constants.items()},
+            "measures": {m.measure.name: _measure_json(m) for m in done.measures},
+        }
+        texts = (done.model, done.properties, json.dumps(described, indent=2) + "\n")
+        return {stem + suffix: text for suffix, text in zip(self.suffixes, texts, strict=True)}
 
 
 class _Writer:
@@ -152,6 +166,10 @@ class _Writer:
         closed = self.constants.closed_names()
         if closed:
             lines.append(f"// Fixed, because the structure depends on them: {', '.join(sorted(closed))}.")
+        for station in self.layout.stations:
+            if station.word:
+                room = int(math.log(WIDEST_WORD, station.base))
+                lines.append(f"// PRISM's integers have 32 bits: {station.word} holds at most {room} waiting jobs.")
         return lines
 
     def _formulas(self, population: Piece) -> list[str]:
@@ -238,7 +256,7 @@ class _Writer:
         for measure in measures:
             name = measure.measure.name
             if isinstance(measure, NotExported):
-                out.append(f"// {name}: not here, since {measure.reason}")
+                out.append(f"// {name}: not here, it needs {measure.reason}")
             elif measure.denominator is not None:
                 out.append(f'// {name} = R{{"{measure.numerator}"}} / R{{"{measure.denominator}"}}')
             else:
@@ -260,6 +278,12 @@ def _reward_text(reward: Reward) -> list[str]:
     for guard, value in reward.items or [("false", Piece("0"))]:
         lines.append(f"  {guard} : {value};")
     return [*lines, "endrewards", ""]
+
+
+def _measure_json(measure: ExportedMeasure | NotExported) -> dict[str, str | None]:
+    if isinstance(measure, NotExported):
+        return {"reason": f"it needs {measure.reason}"}
+    return {"reward": measure.numerator, "per": measure.denominator}
 
 
 def _plain(value: Number) -> str:

@@ -69,7 +69,7 @@ class Rewards:
             try:
                 out.append(self._measure(measure))
             except NoTextError as error:
-                out.append(NotExported(measure, f"it needs {error}"))
+                out.append(NotExported(measure, str(error)))
         return tuple(out)
 
     def _measure(self, measure: Measure) -> ExportedMeasure:

@@ -1,0 +1,141 @@
+"""`serq export`: the program's Markov chain for other tools."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from serq.base.errors import InputError, LimitError, NoSteadyStateError, UsageError
+from serq.base.render import render_all
+from serq.cli.common import Common, common_options, write_text
+from serq.cli.progress import progress_bar
+from serq.cli.provenance import provenance
+from serq.exporters.errors import NotSymbolicError
+from serq.exporters.prism import Prism
+from serq.exporters.rewards import ExportedMeasure
+from serq.ir.chain import Chain
+from serq.ir.expr import Number
+from serq.ir.program import Program
+from serq.pipeline import SolveOptions, explore_chain, solve_chain
+
+LARGEST_RESULT = 400
+"""States up to which the property file carries the values: they are rationals, and the chain must be solved for them."""
+
+
+@click.command("export")
+@common_options
+@click.option("--prism", "target", flag_value="prism", help="PRISM text with open constants (also for Storm).")
+@click.option("--drn", "target", flag_value="drn", help="The explored chain in Storm's DRN format.")
+@click.option("--explicit", "target", flag_value="explicit", help="The explored chain as .tra, .sta, .lab, .srew.")
+@click.option("--dot", "target", flag_value="dot", help="A small chain as a picture for Graphviz.")
+@click.option("--const-open", metavar="N,mu", help="Leave only these constants open in the PRISM text.")
+@click.option("--limit", type=click.IntRange(min=1), help="Largest number of sessions present in an open program.")
+@click.option("--max-states", type=click.IntRange(min=1), help="Give up beyond this many states.")
+def command(
+    common: Common, target: str | None, const_open: str | None, limit: int | None, max_states: int | None
+) -> None:
+    """Write the Markov chain of FILE for other tools into the directory --out.
+
+    The PRISM text is symbolic where counters can express the program; otherwise the explored chain is written in
+    explicit files, and the construct that forced it is named.
+    """
+    if target is None:
+        raise UsageError("say what to export: --prism, --drn, --explicit or --dot")
+    program = common.load()
+    directory = _directory(common.out)
+    exporter = _Export(program, SolveOptions(states=max_states, limit=limit), common.quiet)
+    note = ""
+    if target == "prism":
+        try:
+            texts = exporter.prism(_asked(program, const_open))
+        except NotSymbolicError as error:
+            note = render_all(error.source, error.diagnostics)
+            texts = exporter.explored("explicit")
+    else:
+        texts = exporter.explored(target)
+    for name, text in texts.items():
+        write_text(directory / name, text)
+    if note and not common.quiet:
+        print(f"{note}\n\nwritten as explicit files instead", file=sys.stderr)
+    files = [str(directory / name) for name in texts]
+    data = provenance(program, "export") | {
+        "target": target,
+        "files": files,
+        "symbolic": target == "prism" and not note,
+    }
+    Common(common.file, common.sets, common.as_json, None, common.quiet).emit("".join(f"{f}\n" for f in files), data)
+
+
+class _Export:
+    """Explores only when somebody needs the chain, and at most once."""
+
+    def __init__(self, program: Program, options: SolveOptions, quiet: bool) -> None:
+        self.program = program
+        self.options = options
+        self.quiet = quiet
+        self._chain: Chain | None = None
+
+    @property
+    def chain(self) -> Chain:
+        if self._chain is None:
+            with progress_bar("exploring", "states", self.quiet) as progress:
+                self._chain = explore_chain(self.program, self.options, progress)
+        return self._chain
+
+    def prism(self, keep_open: frozenset[str] | None) -> Mapping[str, str]:
+        bound = self._bound()
+        done = Prism(keep_open, bound).export(self.program)
+        results = self._results({m.measure.name: m for m in done.measures if isinstance(m, ExportedMeasure)})
+        return Prism(keep_open, bound, results).emit(self.program, self.program.name)
+
+    def _bound(self) -> int | None:
+        """The largest number of sessions present, where the program itself does not say it."""
+        from serq.ir.program import Poisson, Renewal
+
+        arrivals = self.program.arrivals
+        if not isinstance(arrivals, Poisson | Renewal) or arrivals.limit is not None:
+            return None
+        return int(max(self.chain.state_rewards["sessions.number"]))
+
+    def _results(self, measures: Mapping[str, ExportedMeasure]) -> dict[str, Number]:
+        """Long-run values of the rewards, from the explored chain; none where it is large or has no steady state."""
+        try:
+            options = SolveOptions(states=min(self.options.states or LARGEST_RESULT, LARGEST_RESULT))
+            chain = self._chain or explore_chain(self.program, options)
+            if chain.size > LARGEST_RESULT:
+                return {}
+            solved = solve_chain(chain, self.program, SolveOptions(exact=True))
+        except (LimitError, NoSteadyStateError):
+            return {}
+        values = {e.measure: e.value for e in solved.estimates if e.value is not None}
+        rewards = {m.numerator: values[name] for name, m in measures.items() if not m.denominator and name in values}
+        for name, measure in measures.items():
+            if measure.denominator in rewards and name in values:
+                rewards.setdefault(measure.numerator, values[name] * rewards[measure.denominator])
+        return rewards
+
+    def explored(self, target: str) -> Mapping[str, str]:
+        from serq.exporters.dot import Dot
+        from serq.exporters.drn import Drn
+        from serq.exporters.explicit import Explicit
+
+        targets = {"drn": Drn(), "explicit": Explicit(), "dot": Dot()}
+        return targets[target].emit(self.chain, self.program.name)
+
+
+def _asked(program: Program, const_open: str | None) -> frozenset[str] | None:
+    if const_open is None:
+        return None
+    names = frozenset(n.strip() for n in const_open.split(",") if n.strip())
+    unknown = names - {c.name for c in program.constants}
+    if unknown:
+        raise UsageError(f"--const-open: no let is called {', '.join(sorted(unknown))}")
+    return names
+
+
+def _directory(out: str | None) -> Path:
+    directory = Path(out or ".")
+    if directory.exists() and not directory.is_dir():
+        raise InputError("SQ702", f"{directory} is not a directory", "--out names the directory to write into")
+    return directory

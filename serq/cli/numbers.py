@@ -1,0 +1,71 @@
+"""Numbers as a person reads them: no more digits than are known."""
+
+import math
+from fractions import Fraction
+
+from serq.ir.expr import Number
+from serq.ir.results import Estimate
+
+LONGEST_RATIONAL = 44
+
+
+def short(value: Number | None, digits: int = 7) -> str:
+    """A value with that many significant digits; a whole number as such; a dash for none."""
+    if value is None:
+        return "-"
+    if isinstance(value, Fraction) and value.denominator == 1 and abs(value) < 10**digits:
+        return str(value.numerator)
+    number = float(value)
+    if math.isinf(number) or math.isnan(number):
+        return str(number)
+    return f"{number:.{digits}g}"
+
+
+def rational(value: Number | None) -> str:
+    """The rational itself; nothing for a double."""
+    return str(value) if isinstance(value, Fraction) else ""
+
+
+def cut(text: str, width: int = LONGEST_RATIONAL) -> str:
+    """A text that is too long, with its middle left out."""
+    if len(text) <= width:
+        return text
+    half = (width - 3) // 2
+    return f"{text[:half]}...{text[-half:]}"
+
+
+def with_interval(estimate: Estimate) -> str:
+    """`4.25 +- 0.03`: the value to the digits that its half width supports."""
+    if estimate.value is None:
+        return "-"
+    half = estimate.half_width
+    if half is None or not math.isfinite(half):
+        return short(estimate.value)
+    if half == 0:
+        return f"{short(estimate.value)} +- 0"
+    places = max(0, 1 - math.floor(math.log10(half)))
+    if places > 12:
+        return f"{float(estimate.value):.6g} +- {half:.1g}"
+    return f"{float(estimate.value):.{places}f} +- {half:.{places}f}"
+
+
+def as_json(value: Number | None) -> object:
+    """A number for JSON: a finite double, or null."""
+    if value is None:
+        return None
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+def estimate_json(estimate: Estimate) -> dict[str, object]:
+    """An answer as JSON: the value as a double and, when it is exact, as a rational."""
+    out: dict[str, object] = {"value": as_json(estimate.value), "method": estimate.method}
+    if isinstance(estimate.value, Fraction):
+        out["exact"] = str(estimate.value)
+    for name in ("half_width", "confidence", "standard_error", "degrees", "bound"):
+        number = getattr(estimate, name)
+        if number is not None:
+            out[name] = as_json(number)
+    if estimate.reason:
+        out["reason"] = estimate.reason
+    return out

@@ -1,0 +1,93 @@
+"""`serq solve`: the exact steady state of the program's Markov chain."""
+
+import click
+
+from serq.cli.common import Common, common_options
+from serq.cli.numbers import as_json, cut, estimate_json, rational, short
+from serq.cli.progress import progress_bar
+from serq.cli.provenance import provenance
+from serq.cli.tables import table
+from serq.ir.program import Program
+from serq.pipeline import Solved, SolveOptions, explore_chain, solve_chain
+
+_WIDE = 10_000
+
+
+@click.command("solve")
+@common_options
+@click.option("--exact", is_flag=True, help="Answer in rationals, whatever it takes.")
+@click.option("--method", default="auto", show_default=True, help="auto, direct, gth, dixon, lu, or storm.")
+@click.option("--states", "show_states", is_flag=True, help="Print the whole stationary vector.")
+@click.option("--limit", type=click.IntRange(min=1), help="Largest number of sessions present in an open program.")
+@click.option("--max-states", type=click.IntRange(min=1), help="Give up beyond this many states.")
+def command(
+    common: Common, exact: bool, method: str, show_states: bool, limit: int | None, max_states: int | None
+) -> None:
+    """Solve the Markov chain of FILE exactly.
+
+    Small chains are solved in rational numbers; --exact asks for them at any size. The exit status is 1 when the
+    program is no finite Markov chain or has no steady state (every reason is printed).
+    """
+    program = common.load()
+    options = SolveOptions(exact or None, "auto" if method == "storm" else method, max_states, limit)
+    with progress_bar("exploring", "states", common.quiet) as progress:
+        chain = explore_chain(program, options, progress)
+    if method == "storm":
+        from serq.compare.storm import solve_with_storm
+
+        solved = solve_with_storm(chain, exact=exact or None)
+    else:
+        solved = solve_chain(chain, program, options)
+    common.emit(_text(program, solved, exact, show_states), _data(program, solved, show_states))
+
+
+def _text(program: Program, solved: Solved, exact: bool, show_states: bool) -> str:
+    chain, solution = solved.chain, solved.solution
+    size = f"{chain.size} states" + (f", {solved.recurrent} recurrent" if solved.recurrent < chain.size else "")
+    out = [f"{program.name}: {size}, {len(chain.transitions)} transitions; {solution.method}"]
+    out += [f"lumped: {text}" for text in chain.lumped]
+    out += [f"truncated: {text}" for text in chain.truncated]
+    if solution.residual:
+        bound = "" if solution.bound is None else f", error at most {solution.bound:.1e}"
+        out.append(f"residual {solution.residual:.1e}{bound}")
+    out += [f"check: {text}" for text in solution.checks]
+    width = _WIDE if exact else 32
+    known = [e for e in solved.estimates if e.value is not None]
+    rows = [(e.measure, short(e.value, 10), cut(rational(e.value), width)) for e in known]
+    text = "\n".join(out) + "\n\n" + table(rows, ("measure", "value", "exact"), right=(1,))
+    silent = [e for e in solved.estimates if e.value is None]
+    if silent:
+        text += "\nno value:\n" + "".join(f"  {e.measure}: {e.reason}\n" for e in silent)
+    if show_states:
+        text += "\n" + _states(solved)
+    return text
+
+
+def _states(solved: Solved) -> str:
+    rows = [
+        (state, short(p, 10), rational(p))
+        for state, p in zip(solved.chain.states, solved.solution.probabilities, strict=True)
+    ]
+    return table(rows, ("state", "probability", "exact"), right=(1,))
+
+
+def _data(program: Program, solved: Solved, show_states: bool) -> dict[str, object]:
+    chain, solution = solved.chain, solved.solution
+    data = provenance(program, "solve", "numpy", "scipy", "python-flint") | {
+        "states": chain.size,
+        "recurrent": solved.recurrent,
+        "transitions": len(chain.transitions),
+        "method": solution.method,
+        "residual": solution.residual,
+        "bound": solution.bound,
+        "checks": list(solution.checks),
+        "lumped": list(chain.lumped),
+        "truncated": list(chain.truncated),
+        "measures": {e.measure: estimate_json(e) for e in solved.estimates},
+    }
+    if show_states:
+        pairs = zip(chain.states, solution.probabilities, strict=True)
+        data["distribution"] = [
+            {"state": s, "probability": as_json(p)} | ({"exact": rational(p)} if rational(p) else {}) for s, p in pairs
+        ]
+    return data
