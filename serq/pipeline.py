@@ -80,5 +80,5 @@ def solve_chain(chain: Chain, program: Program, options: SolveOptions = SolveOpt
     from serq.semantics.solve import stationary
 
     exact = chain.size <= RATIONAL_BY_DEFAULT if options.exact is None else options.exact
-    solution = stationary(chain, exact=exact, method=options.method, source=program.source)  # type: ignore[arg-type]
+    solution = stationary(chain, exact=exact, method=options.method, source=program.source)
     return Solved(chain, solution, answers(chain, solution))

@@ -33,9 +33,9 @@ def command(
     with progress_bar("exploring", "states", common.quiet) as progress:
         chain = explore_chain(program, options, progress)
     if method == "storm":
-        from serq.compare.storm import solve_with_storm
+        from serq.compare.storm_chain import solve_with_storm
 
-        solved = solve_with_storm(chain, exact=exact or None)
+        solved = solve_with_storm(chain, exact=exact or None, source=program.source)
     else:
         solved = solve_chain(chain, program, options)
     common.emit(_text(program, solved, exact, show_states), _data(program, solved, show_states))

@@ -79,6 +79,11 @@ class IntegerGenerator:
                 inflow[j] += weight * rate
         return all(i == weight * exit_ for i, weight, exit_ in zip(inflow, weights, self.exits, strict=True))
 
+    def solved_by(self, probabilities: Sequence[Fraction]) -> bool:
+        """Whether a vector satisfies the balance equations of the chain itself, exactly."""
+        unit = lcm(*(p.denominator for p in probabilities), *(s.denominator for s in self.scale))
+        return self.balanced([int(p * s * unit * unit) for p, s in zip(probabilities, self.scale, strict=True)])
+
     def probabilities(self, weights: Sequence[int]) -> tuple[Fraction, ...]:
         """The stationary vector from a solution y of the scaled equations."""
         common = lcm(*(s.numerator for s in self.scale))

@@ -6,7 +6,6 @@ which is no bound on its error; a small chain is solved in rationals as well, an
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +26,7 @@ from serq.semantics.generator import (
 from serq.semantics.steady import recurrent_class
 
 Vector = NDArray[np.float64]
-Method = Literal["auto", "direct", "gth", "dixon", "lu"]
-METHODS: tuple[Method, ...] = ("auto", "direct", "gth", "dixon", "lu")
+METHODS = ("auto", "direct", "gth", "dixon", "lu")
 """`direct` is `auto` without any iterative solver, of which there is none yet. `gth` eliminates states in a band,
 `dixon` is rational only, `lu` doubles only.
 """
@@ -46,7 +44,7 @@ _RESIDUAL = 1e-9
 _ROUNDING = 1e-12
 
 
-def stationary(chain: Chain, *, exact: bool, method: Method = "auto", source: SourceFile | None = None) -> Solution:
+def stationary(chain: Chain, *, exact: bool, method: str = "auto", source: SourceFile | None = None) -> Solution:
     """The stationary vector over all states of the chain, zero on the transient ones.
 
     Raises NoSteadyStateError when there is none (`source` gives it the program's text), LimitError when the chain is
@@ -82,7 +80,7 @@ def _spread(size: int, states: Sequence[int], probabilities: Sequence[Number]) -
 # -- rationals --------------------------------------------------------------------------------------------------------
 
 
-def _solve_rational(rows: Rows, method: Method) -> _Answer:
+def _solve_rational(rows: Rows, method: str) -> _Answer:
     order, width = band_order(rows)
     eliminate = method == "gth" or (method != "dixon" and width <= NARROW)
     limit = LARGEST_NARROW if eliminate and width <= NARROW else LARGEST_RATIONAL
@@ -113,7 +111,7 @@ def _rational(rows: Rows, order: Sequence[int] | None) -> tuple[Fraction, ...]:
 # -- doubles ----------------------------------------------------------------------------------------------------------
 
 
-def _solve_doubles(rows: Rows, method: Method) -> _Answer:
+def _solve_doubles(rows: Rows, method: str) -> _Answer:
     order, width = band_order(rows)
     try:
         if _in_band(method, len(rows), width):
@@ -123,7 +121,7 @@ def _solve_doubles(rows: Rows, method: Method) -> _Answer:
         else:
             name = "sparse LU with one refinement, doubles"
             vector = sparse.solve(sparse_rates(rows))
-        residual = _residual(rows, vector)
+        residual = balance_residual(rows, vector)
     except ArithmeticError as error:
         raise LimitError(f"the chain is beyond double precision: {error}; {_OTHERWISE}") from error
     except MemoryError as error:
@@ -140,7 +138,7 @@ def _solve_doubles(rows: Rows, method: Method) -> _Answer:
 _OTHERWISE = "try another method, or rationals"
 
 
-def _in_band(method: Method, size: int, width: int) -> bool:
+def _in_band(method: str, size: int, width: int) -> bool:
     """Whether to eliminate in the band: immune to stiffness, so wherever it is affordable."""
     affordable = banded.cost(size, width) <= _BAND_SECONDS and banded.memory(size, width) <= _BAND_BYTES
     if method == "gth" and not affordable:
@@ -153,13 +151,13 @@ def _in_band(method: Method, size: int, width: int) -> bool:
     return affordable and method != "lu"
 
 
-def _residual(rows: Rows, vector: Vector) -> float:
+def balance_residual(rows: Rows, vector: Sequence[float] | Vector) -> float:
     """The largest difference between the flows into and out of a state, relative to the largest flow out of one."""
     if len(rows) == 1:
         return 0.0
     rates = sparse_rates(rows)
-    outflow = vector * np.asarray(rates.sum(axis=1)).ravel()
-    return float(np.abs(vector @ rates - outflow).max() / outflow.max())
+    outflow = np.asarray(vector) * np.asarray(rates.sum(axis=1)).ravel()
+    return float(np.abs(np.asarray(vector) @ rates - outflow).max() / outflow.max())
 
 
 def _passed(name: str, vector: Vector, residual: float) -> list[str]:
