@@ -1,7 +1,7 @@
 """The exceptions of the project. Each carries the exit status that the command line ends with."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from serq.base.diagnostics import Diagnostic
 from serq.base.source import SourceFile
@@ -28,6 +28,10 @@ class DiagnosedError(SerqError):
         first = self.diagnostics[0]
         super().__init__(f"{source.name}:{first.span.line}:{first.span.column}: {first.code}: {first.message}")
 
+    def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
+        """Errors travel between processes: they are made again from what they were made from."""
+        return type(self), (self.source, self.diagnostics)
+
 
 class LoadError(DiagnosedError):
     """The input does not load: syntax, link or trace."""
@@ -44,6 +48,10 @@ class InputError(SerqError):
         self.code = code
         self.hint = hint
         super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
+        """Made again from its three parts in another process."""
+        return type(self), (self.code, str(self), self.hint)
 
 
 class OutsideFragmentError(DiagnosedError):
