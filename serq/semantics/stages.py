@@ -1,0 +1,134 @@
+"""Stages: who waits, who is served, and what happens when a job joins, is done, or is taken away.
+
+How long a service takes is the driver's business: it hears of every start and stop.
+"""
+
+from bisect import insort
+from typing import Literal
+
+from serq.ir import program as p
+from serq.ir.evaluate import Value
+from serq.semantics import errors
+from serq.semantics.configuration import Allocation, Job, Session, StageState, Status, Transfer
+from serq.semantics.scene import Frame, shown
+from serq.semantics.world import Recorder, Work
+
+
+class Stages:
+    """Joining and leaving the stages of a configuration."""
+
+    def __init__(self, frame: Frame, recorder: Recorder) -> None:
+        self._frame = frame
+        self._scene = frame.scene
+        self._world = frame.world
+        self._recorder = recorder
+        self._kinds = [stage.kind for stage in frame.program.stages]
+        self._servers = [p.whole(kind.servers) if isinstance(kind, p.Fifo) else None for kind in self._kinds]
+        self._rates = [
+            frame.compile(kind.rate) if isinstance(kind, p.ProcessorSharing) else None for kind in self._kinds
+        ]
+
+    def state(self, stage: int) -> StageState:
+        """The stage's part of the configuration."""
+        return self._scene.configuration.stages[stage]
+
+    def join(self, session: Session, stage: int, work: Work) -> Job:
+        """A session brings work to a fifo, ps or delay stage."""
+        job = self._new_job(stage, work, session)
+        self._enter(job)
+        return job
+
+    def join_step(
+        self, session: Session, stage: int, work: Value, phase: Literal["prefill", "decode"], growing: Allocation | None
+    ) -> Job:
+        """A session becomes a resident of a step stage, behind the residents admitted before it."""
+        job = self._new_job(stage, work, session)
+        job.phase = phase
+        job.growing = growing
+        if session.scopes:
+            job.order = session.admitted
+        insort(self.state(stage).residents, job, key=lambda resident: resident.order)
+        self._recorder.joined(stage, job)
+        return job
+
+    def send(self, transfer: Transfer, stage: int, work: Work) -> None:
+        """A background job without a session: cached units on their way to another pool."""
+        job = self._new_job(stage, work, None)
+        job.transfer = transfer
+        self._enter(job)
+
+    def complete(self, job: Job) -> None:
+        """A job is done and leaves; on a fifo the next one starts before its session runs on."""
+        state = self.state(job.stage)
+        del state.serving[job.number]
+        self._detach(job)
+        self._recorder.completed(job.stage, job)
+        if state.waiting:
+            self._start(state, state.waiting.popleft())
+
+    def withdraw(self, job: Job) -> None:
+        """A job leaves before it is done, its session having been preempted."""
+        state = self.state(job.stage)
+        if job.number in state.serving:
+            del state.serving[job.number]
+            self._world.stop(job.stage, job)
+            if state.waiting:
+                self._start(state, state.waiting.popleft())
+        elif job in state.waiting:
+            state.waiting.remove(job)
+        else:
+            state.residents.remove(job)
+            if state.batch is not None:
+                state.batch = [(other, tokens) for other, tokens in state.batch if other is not job]
+        self._detach(job)
+        self._recorder.withdrawn(job.stage, job)
+
+    def finish(self, job: Job) -> None:
+        """A resident of a step stage has had its last token and leaves."""
+        self.state(job.stage).residents.remove(job)
+        self._detach(job)
+        self._recorder.completed(job.stage, job)
+
+    def total_rate(self, stage: int) -> Value:
+        """The rate phi(n) that a ps stage shares among the n jobs present."""
+        rate = self._rates[stage]
+        kind = self._kinds[stage]
+        assert rate is not None
+        assert isinstance(kind, p.ProcessorSharing)
+        present = self._scene.zero + len(self.state(stage).serving)
+        with self._scene.reading((kind.rate,), None, {"n": present}) as scene:
+            value: Value = rate(scene)
+        if not value >= 0:
+            name = self._frame.program.stages[stage].name
+            what = f"capacity for n = {shown(present)}"
+            raise self._scene.error(
+                errors.BadStageValue(span=kind.rate.span, what=what, stage=name, value=shown(value))
+            )
+        return value
+
+    def _new_job(self, stage: int, work: Work, session: Session | None) -> Job:
+        job = Job(self._scene.configuration.number(), stage, work, session)
+        if session is not None:
+            session.status = Status.AT_STAGE
+            session.place = stage
+            session.job = job
+        return job
+
+    def _enter(self, job: Job) -> None:
+        state = self.state(job.stage)
+        self._recorder.joined(job.stage, job)
+        servers = self._servers[job.stage]
+        if servers is not None and len(state.serving) >= servers:
+            state.waiting.append(job)
+        else:
+            self._start(state, job)
+
+    def _start(self, state: StageState, job: Job) -> None:
+        state.serving[job.number] = job
+        self._recorder.started(job.stage, job)
+        self._world.start(job.stage, job)
+
+    @staticmethod
+    def _detach(job: Job) -> None:
+        if job.session is not None:
+            job.session.job = None

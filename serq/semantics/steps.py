@@ -1,0 +1,253 @@
+"""Step stages: how an iteration is put together, what it costs, and what its end does.
+
+The rules are those of the vLLM v1 scheduler reduced to its decisions: first the residents in their order, each with
+what the budget leaves it, growing its memory first; then, unless anybody was preempted, the heads of the queues that
+the stage serves.
+"""
+
+import math
+from collections.abc import Callable
+
+from serq.base.source import Span
+from serq.ir import expr as e
+from serq.ir import program as p
+from serq.ir.evaluate import Compiled, Value
+from serq.semantics import errors
+from serq.semantics.configuration import Job, Session, StageState, Status
+from serq.semantics.pools import Pools, position
+from serq.semantics.rules import StepRule
+from serq.semantics.scene import Frame, shown
+from serq.semantics.stages import Stages
+from serq.semantics.world import Recorder
+
+Batch = list[tuple[Job, Value]]
+
+
+class Steps:
+    """The iterations of the step stages of a configuration. `run` executes a session until it blocks."""
+
+    def __init__(
+        self, frame: Frame, rules: list[StepRule], pools: Pools, stages: Stages, recorder: Recorder,
+        run: Callable[[Session], None],
+    ) -> None:  # fmt: skip
+        self._code = frame.program.code
+        self._scene = frame.scene
+        self._world = frame.world
+        self._rules = {rule.place: rule for rule in rules}
+        self._pools = pools
+        self._stages = stages
+        self._recorder = recorder
+        self._run = run
+
+    def start_all(self) -> bool:
+        """Every idle stage that has something to do starts an iteration; whether anything happened."""
+        happened = False
+        for rule in self._rules.values():
+            state = self._stages.state(rule.place)
+            if state.batch is None and self._is_wanted(rule, state) and not self._world.other_clock_now():
+                happened |= self._start(rule, state)
+        return happened
+
+    def _is_wanted(self, rule: StepRule, state: StageState) -> bool:
+        return bool(state.residents) or any(self._pools.state(pool).queue for pool in rule.serves)
+
+    def _start(self, rule: StepRule, state: StageState) -> bool:
+        """Put an iteration together and begin it. One that schedules nothing is none, unless it preempted."""
+        preemptions = self._pools.preemptions
+        state.budget_left = self._budget(rule, state)
+        chunk = self._chunk(rule, state)
+        batch: Batch = []
+        for job in self._order(rule, state):
+            if state.budget_left <= 0:
+                break
+            if job in state.residents:  # it may have been preempted by one before it
+                self._schedule(state, batch, job, chunk)
+        admitted = False
+        if self._pools.preemptions == preemptions and not (rule.exclusive_prefill and _prefills(batch)):
+            admitted = self._admit(rule, state, batch, chunk)
+        state.budget_left = None
+        if not batch and self._pools.preemptions == preemptions:
+            return admitted
+        duration = self._cost(rule, state, batch)
+        state.batch = batch
+        self._recorder.iteration_started(rule.place, batch)
+        self._world.begin_iteration(rule.place, duration)
+        return True
+
+    def end(self, stage: int) -> None:
+        """The iteration's tokens count; whose work is done leaves and is ready, in the order of scheduling."""
+        state = self._stages.state(stage)
+        self._recorder.iteration_ended(stage)
+        batch, state.batch = state.batch or [], None
+        for job, tokens in batch:
+            job.work -= tokens
+            if job.growing is not None:
+                job.growing.position = position(job.growing) + tokens
+            if job.work <= 0:
+                self._stages.finish(job)
+                self._make_ready(job)
+
+    def budget_left(self, stage: int) -> Value:
+        """What an iteration leaves: while one is put together, what is left so far; else what would be left of the
+        budget once the residents had taken their tokens.
+        """
+        rule, state = self._rules[stage], self._stages.state(stage)
+        left = state.budget_left
+        if left is None:
+            state.budget_left = self._scene.zero  # a budget that reads its own stage's rest reads 0
+            try:
+                left, chunk = self._budget(rule, state), self._chunk(rule, state)
+            finally:
+                state.budget_left = None
+            for job in self._order(rule, state):
+                left -= _wanted(job, chunk)
+        return max(left, self._scene.zero)
+
+    # -- scheduling --------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _order(rule: StepRule, state: StageState) -> list[Job]:
+        """The residents in the order in which they take tokens."""
+        jobs = list(state.residents)
+        if rule.decode_first:
+            jobs.sort(key=lambda job: job.phase != "decode")  # stable: each group stays in admission order
+        if rule.exclusive_prefill:
+            prefilling = next((job for job in jobs if job.phase == "prefill"), None)
+            return jobs if prefilling is None else [prefilling]
+        return jobs
+
+    def _schedule(self, state: StageState, batch: Batch, job: Job, chunk: Value) -> None:
+        """Give a resident its tokens, its memory first. Whoever is preempted for it gives his tokens back."""
+        assert state.budget_left is not None
+        tokens = min(_wanted(job, chunk), state.budget_left)
+        if job.growing is not None:
+            preemptions = self._pools.preemptions
+            grown = self._pools.grow_to(job.growing, position(job.growing) + tokens, self._growing_span(job))
+            if self._pools.preemptions != preemptions:
+                state.budget_left += sum(t for other, t in batch if other not in state.residents)
+                batch[:] = [(other, t) for other, t in batch if other in state.residents]
+            if not grown:
+                return
+        batch.append((job, tokens))
+        state.budget_left -= tokens
+
+    def _admit(self, rule: StepRule, state: StageState, batch: Batch, chunk: Value) -> bool:
+        """Admit from the queues that the stage serves while budget is left; whether anybody left a queue.
+
+        An admitted session runs its body at once and, if it joins this stage, takes its tokens from what is left.
+        """
+        happened = False
+        preemptions = self._pools.preemptions
+        for pool in rule.serves:
+            while state.budget_left > 0:
+                claim = self._pools.head(pool)
+                outcome = "blocked" if claim is None else self._pools.attempt(claim)
+                if claim is None or outcome == "blocked":
+                    break
+                happened = True
+                if outcome == "rejected":
+                    continue
+                self._run(claim.session)
+                job = claim.session.job
+                if job is None or job.stage != rule.place:
+                    continue
+                alone = rule.exclusive_prefill and job.phase == "prefill"
+                if alone:
+                    state.budget_left += sum(tokens for _, tokens in batch)
+                    batch.clear()
+                self._schedule(state, batch, job, chunk)
+                if alone or self._pools.preemptions != preemptions:
+                    return True
+        return happened
+
+    def _make_ready(self, job: Job) -> None:
+        assert job.session is not None
+        job.session.pc += 1
+        job.session.status = Status.READY
+        self._scene.configuration.ready.append(job.session)
+
+    def _growing_span(self, job: Job) -> Span:
+        assert job.session is not None
+        run = self._code[job.session.pc]
+        assert isinstance(run, p.Run)
+        assert run.growing is not None
+        return run.growing.span
+
+    # -- the values of the declaration -------------------------------------------------------------------------------
+
+    def _budget(self, rule: StepRule, state: StageState) -> Value:
+        facts = self._facts(rule, state, rule.before_names)
+        return self._value(rule, "budget", rule.budget_expr, rule.budget, facts)
+
+    def _chunk(self, rule: StepRule, state: StageState) -> Value:
+        """The most tokens of one prefill in one iteration; no cap is infinity."""
+        if rule.chunk is None or rule.chunk_expr is None:
+            return math.inf
+        facts = self._facts(rule, state, rule.before_names)
+        chunk = self._value(rule, "chunk", rule.chunk_expr, rule.chunk, facts)
+        return chunk if chunk > 0 else math.inf
+
+    def _cost(self, rule: StepRule, state: StageState, batch: Batch) -> Value:
+        facts = self._facts(rule, state, rule.cost_names)
+        prefills = [(job, tokens) for job, tokens in batch if job.phase == "prefill"]
+        zero = self._scene.zero
+        if "ntok" in rule.cost_names:
+            facts["ntok"] = sum((tokens for _, tokens in batch), zero)
+        if "npre" in rule.cost_names:
+            facts["npre"] = sum((tokens for _, tokens in prefills), zero)
+        if "attn" in rule.cost_names:
+            facts["attn"] = sum((_attention(job, tokens) for job, tokens in prefills), zero)
+        cost = self._value(rule, "cost", rule.cost_expr, rule.cost, facts)
+        if not 0 <= cost < math.inf:
+            self._refuse(rule, "cost", rule.cost_expr, cost, ", and finite")
+        return cost
+
+    def _value(self, rule: StepRule, what: str, expr: e.Expr, compiled: Compiled, facts: dict[str, Value]) -> Value:
+        with self._scene.reading((expr,), None, facts) as scene:
+            value = compiled(scene)
+        if value != value:
+            self._refuse(rule, what, expr, value, "")
+        return value
+
+    def _refuse(self, rule: StepRule, what: str, expr: e.Expr, value: Value, limit: str) -> None:
+        raise self._scene.error(
+            errors.BadStageValue(span=expr.span, what=what, stage=rule.name, value=shown(value), limit=limit)
+        )
+
+    def _facts(self, rule: StepRule, state: StageState, names: frozenset[str]) -> dict[str, Value]:
+        """The context variables about the residents, those that are read."""
+        zero = self._scene.zero
+        makers: dict[str, Callable[[], Value]] = {
+            "nres": lambda: zero + len(state.residents),
+            "ndec": lambda: zero + sum(job.phase == "decode" for job in state.residents),
+            "kvb": lambda: self._memory(rule, state, "decode"),
+            "kvp": lambda: self._memory(rule, state, "prefill"),
+        }
+        return {name: makers[name]() for name in names if name in makers}
+
+    def _memory(self, rule: StepRule, state: StageState, phase: str) -> Value:
+        """Units allocated on the stage's memory pool to its residents in a phase."""
+        sessions = (job.session for job in state.residents if job.phase == phase and job.session is not None)
+        units = (
+            allocation.units
+            for session in sessions
+            for scope in session.scopes
+            for allocation in scope.allocations
+            if allocation.pool == rule.memory
+        )
+        return sum(units, self._scene.zero)
+
+
+def _wanted(job: Job, chunk: Value) -> Value:
+    """The tokens a resident would take of an unlimited budget."""
+    return min(job.work, 1) if job.phase == "decode" else min(job.work, chunk)
+
+
+def _prefills(batch: Batch) -> bool:
+    return any(job.phase == "prefill" for job, _ in batch)
+
+
+def _attention(job: Job, tokens: Value) -> Value:
+    """What a chunk of m tokens behind K earlier ones attends to: m (K + m/2)."""
+    before = 0 if job.growing is None else position(job.growing)
+    return tokens * (2 * before + tokens) / 2
