@@ -1,27 +1,32 @@
-"""The state in which an export starts: every session of a closed or batch program at the first place it reaches."""
+"""The state in which an export starts: where the sessions of a closed or batch program are once all have begun."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 
-from serq.exporters.automaton import Automaton, Passage
-from serq.exporters.layout import Layout
+from serq.exporters.automaton import Automaton
+from serq.exporters.layout import Layout, Station
 from serq.exporters.partial import number
-from serq.exporters.text import ATOM, PRODUCT, SUM, NoTextError, Piece, Printer
+from serq.exporters.passages import Passage, Place
+from serq.exporters.text import ATOM, PRODUCT, SUM, NoTextError, Piece, Printer, literal
+from serq.ir import expr as e
 from serq.ir import program as p
+from serq.ir.evaluate import NoScope, Rationals, compile_expr
 
 
 def initial_values(automaton: Automaton, layout: Layout, printer: Printer, population: Piece) -> Mapping[str, Piece]:
     """Initial values by variable; what is missing starts at 0.
 
     Where the first step is random, all sessions take the first way: long-run values of a chain with one closed class
-    do not depend on it. NoTextError when the start depends on the stages, or when it matters (a batch).
+    do not depend on it. NoTextError where they would (a batch).
     """
     arrivals = automaton.program.arrivals
     if not isinstance(arrivals, p.Closed | p.Batch):
         return {}
-    if any(passage.guards for passage in automaton.start):
-        raise NoTextError("a first step that does not depend on the stages")
-    if isinstance(arrivals, p.Batch) and len(automaton.start) > 1:
+    depends = any(passage.guards for passage in automaton.start)
+    if isinstance(arrivals, p.Batch) and not depends and len(automaton.start) > 1:
         raise NoTextError("a first step that is not random, since a batch drains from where it starts")
+    if depends:
+        return _OneByOne(automaton, layout).values()
     return _all_at(automaton.start[0], layout, printer, population)
 
 
@@ -29,9 +34,7 @@ def _all_at(first: Passage, layout: Layout, printer: Printer, population: Piece)
     place = first.target
     if place is None:
         return {}
-    phases = layout.phases[place]
-    begun = next(i for i, phase in enumerate(phases) if phase.start != number(0))
-    counter = layout.slots_of(place)[begun].variable
+    counter = _first_counter(layout, place)
     station = layout.station_of[place.stage]
     if station.waiting is None:
         return {counter: population}
@@ -46,3 +49,75 @@ def _all_at(first: Passage, layout: Layout, printer: Printer, population: Piece)
         text = ones if base == 2 else f"{ones} / {base - 1}"
         out[station.word] = Piece(text if code == 1 else f"{code} * {Piece(ones).at(ATOM)} / {base - 1}", PRODUCT)
     return out
+
+
+def _first_counter(layout: Layout, place: Place) -> str:
+    begun = next(i for i, phase in enumerate(layout.phases[place]) if phase.start != number(0))
+    return layout.slots_of(place)[begun].variable
+
+
+class _OneByOne:
+    """Sessions begin one after the other, each seeing where those before it are: the population must be fixed."""
+
+    def __init__(self, automaton: Automaton, layout: Layout) -> None:
+        self.automaton = automaton
+        self.layout = layout
+        self.count: dict[str, int] = {}
+        self.constants = automaton.program.exact_constants()
+
+    def values(self) -> Mapping[str, Piece]:
+        arrivals = self.automaton.program.arrivals
+        assert isinstance(arrivals, p.Closed | p.Batch)
+        folded = arrivals.population if isinstance(arrivals, p.Closed) else arrivals.size
+        self.automaton.partial.number(folded.expr)
+        for _ in range(p.whole(folded)):
+            ways = [w for w in self.automaton.start if all(self._holds(g) for g in w.guards)]
+            if isinstance(arrivals, p.Batch) and len(ways) > 1:
+                raise NoTextError("a first step that is not random, since a batch drains from where it starts")
+            if ways and ways[0].target is not None:
+                self._enter(ways[0].target)
+        return {variable: literal(Fraction(n)) for variable, n in self.count.items()}
+
+    def _holds(self, guard: e.Expr) -> bool:
+        self.automaton.partial.shaping |= {n.name for n in e.walk(guard) if isinstance(n, e.Const)}
+        return bool(compile_expr(guard, Rationals(), self.constants)(_Counts(self)) != 0)
+
+    def _enter(self, place: Place) -> None:
+        station = self.layout.station_of[place.stage]
+        counter = _first_counter(self.layout, place)
+        if station.waiting is not None and self.servers(station) <= sum(
+            self.count.get(s.variable, 0) for s in station.slots
+        ):
+            length = self.count.get(station.waiting, 0)
+            if station.word:
+                code = station.places.index(place)
+                self.count[station.word] = self.count.get(station.word, 0) + code * station.base**length
+            counter = station.waiting
+        self.count[counter] = self.count.get(counter, 0) + 1
+
+    @staticmethod
+    def servers(station: Station) -> int:
+        """Number of servers of a fifo station."""
+        assert isinstance(station.kind, p.Fifo)
+        return p.whole(station.kind.servers)
+
+    def present(self, station: Station) -> int:
+        """Number of jobs at a station so far."""
+        counters = [s.variable for s in station.slots] + ([station.waiting] if station.waiting else [])
+        return sum(self.count.get(c, 0) for c in counters)
+
+
+class _Counts(NoScope):
+    """Observables of stages while sessions begin."""
+
+    def __init__(self, begun: _OneByOne) -> None:
+        self.begun = begun
+
+    def stage_state(self, fact: e.StageFact, stage: int) -> Fraction:
+        """Jobs waiting or in service at a stage."""
+        station = self.begun.layout.station_of.get(stage)
+        if station is None:
+            return Fraction(0)
+        present = self.begun.present(station)
+        served = min(present, self.begun.servers(station)) if isinstance(station.kind, p.Fifo) else present
+        return Fraction(served if fact == "busy" else present - served)

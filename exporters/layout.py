@@ -7,9 +7,10 @@ is kept as one number in base b, the oldest job in the lowest digit.
 
 from dataclasses import dataclass, field
 
-from serq.exporters.automaton import Automaton, Place
+from serq.exporters.automaton import Automaton
 from serq.exporters.names import NameMap
 from serq.exporters.partial import Partial, complement, inverse, number, times
+from serq.exporters.passages import Place
 from serq.exporters.text import Piece, total
 from serq.ir import expr as e
 from serq.ir import program as p

@@ -7,9 +7,10 @@ next waiting job begin, carries the session along a passage of the automaton, an
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from serq.exporters.automaton import Automaton, Passage, Place, Seen
+from serq.exporters.automaton import Automaton
 from serq.exporters.layout import Layout, Slot, Station
 from serq.exporters.partial import number, times
+from serq.exporters.passages import Passage, Place, Seen
 from serq.exporters.text import ATOM, NOT, PRODUCT, SUM, NoTextError, Piece, Printer, multiply, shifted
 from serq.ir import expr as e
 from serq.ir import program as p

@@ -140,3 +140,22 @@ def inverse(a: e.Expr) -> e.Expr:
             return bottom if top == number(1) else e.Binary("/", bottom, top)
         case _:
             return e.Binary("/", number(1), a)
+
+
+def replaced(expr: e.Expr, old: e.Expr, new: e.Expr) -> e.Expr:
+    """The expression with one of its parts (that very object) exchanged."""
+    if expr is old:
+        return new
+    match expr:
+        case e.Unary(op=op, operand=a):
+            return e.Unary(op, replaced(a, old, new), expr.span)
+        case e.Binary(op=op, left=a, right=b):
+            return e.Binary(op, replaced(a, old, new), replaced(b, old, new), expr.span)
+        case e.Cond(test=test, then=a, otherwise=b):
+            return e.Cond(replaced(test, old, new), replaced(a, old, new), replaced(b, old, new), expr.span)
+        case e.Call(function=f, args=args):
+            return e.Call(f, tuple(replaced(a, old, new) for a in args), expr.span)
+        case e.Draw(law=law, args=args):
+            return e.Draw(law, tuple(replaced(a, old, new) for a in args), expr.span)
+        case _:
+            return expr
