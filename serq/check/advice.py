@@ -69,6 +69,17 @@ class ComputedOutsideHold(Warn):
 
 
 @dataclass(frozen=True, kw_only=True)
+class NoTurns(Warn):
+    """A trace or a `turn` block that no statement ever turns to."""
+
+    code: ClassVar[str] = "SQ407"
+    template: ClassVar[str] = "the session never says `turn;`: {what} has no effect"
+    hint_template: ClassVar[str] = "put `turn;` where a session begins its next turn"
+
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class BadWork(Warn):
     """Constant work that will stop the run."""
 

@@ -1,10 +1,12 @@
 """Attributes that are read before any path has set them.
 
 A forward data-flow analysis over the flat code: which attributes may be set when control reaches an instruction. What
-is set on some paths only is left to the run.
+is set on some paths only is left to the run. Sets of attributes are bits of a number, kept at the starts of straight
+stretches of code only, so that long programs stay cheap.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from heapq import heappop, heappush
 
 from serq.base.diagnostics import Diagnostic
 from serq.check.scope_errors import UnsetAttribute
@@ -12,67 +14,88 @@ from serq.ir import expr as e
 from serq.ir import program as p
 from serq.ir.flow import expressions, successors, writes
 
-Names = frozenset[str]
-
 
 def unset_attributes(program: p.Program) -> list[Diagnostic]:
     """A fault for each attribute that is read where no path has set it, at its first such place."""
-    before = _may_be_set(program)
-    reads: list[e.Attr] = [*_block_reads(program.init, frozenset())]
-    for pc, instruction in enumerate(program.code):
-        if pc not in before:
-            continue
-        reads += _instruction_reads(instruction, before[pc])
-        if isinstance(instruction, p.Turn):
-            reads += _block_reads(program.turn, before[pc] | _traced(program))
     first: dict[str, e.Attr] = {}
-    for attr in sorted(reads, key=lambda x: x.span):
+    for attr in sorted(_Analysis(program).unset_reads(), key=lambda x: x.span):
         first.setdefault(attr.name, attr)
     return [UnsetAttribute(span=x.span, name=x.name, advice=_advice(program, x.name)) for x in first.values()]
 
 
-def _may_be_set(program: p.Program) -> dict[int, Names]:
-    """Per reachable instruction, the attributes that some path from the start has set."""
-    start = frozenset(s.name for s in program.init if isinstance(s, p.Set))
-    before = {0: start}
-    todo = [0]
-    while todo:
-        pc = todo.pop()
-        after = before[pc] | writes(program, pc)
-        for following in successors(program, pc):
-            merged = before.get(following, frozenset()) | after
-            if following not in before or merged != before[following]:
-                before[following] = merged
-                todo.append(following)
-    return before
+class _Analysis:
+    def __init__(self, program: p.Program) -> None:
+        self.program = program
+        self.bit = {name: 1 << i for i, name in enumerate(program.attributes)}
+        self.joins = {t for pc in range(len(program.code)) for t in successors(program, pc) if t != pc + 1}
+        self.traced = self.bits(p.TRACE_ATTRIBUTES if program.trace else ())
 
+    def bits(self, names: Iterable[str]) -> int:
+        """The set of the attributes among the names."""
+        return sum({self.bit.get(name, 0) for name in names})
 
-def _instruction_reads(instruction: p.Instruction, known: Names) -> list[e.Attr]:
-    if isinstance(instruction, p.Choose):  # its own name is bound in the keys
-        bound = known | {instruction.name}
-        return [*_unset(instruction.count, known), *(x for key in instruction.keys for x in _unset(key, bound))]
-    return [x for expr in expressions(instruction) for x in _unset(expr, known)]
+    def unset_reads(self) -> Iterator[e.Attr]:
+        """Every read of an attribute that no path has set."""
+        yield from self.block_reads(self.program.init, 0)
+        for start, known in self.known_at_starts().items():
+            for pc in self.stretch(start):
+                yield from self.reads(self.program.code[pc], known)
+                known |= self.bits(writes(self.program, pc))
 
+    def known_at_starts(self) -> dict[int, int]:
+        """Per start of a reachable stretch, what some path has set before it; earlier code is settled first."""
+        before = {0: self.bits(s.name for s in self.program.init if isinstance(s, p.Set))}
+        todo = [0]
+        while todo:
+            start = heappop(todo)
+            known = before[start]
+            last = start
+            for pc in self.stretch(start):
+                known |= self.bits(writes(self.program, pc))
+                last = pc
+            for following in successors(self.program, last):
+                merged = before.get(following, 0) | known
+                if merged != before.get(following):
+                    before[following] = merged
+                    heappush(todo, following)
+        return before
 
-def _block_reads(block: Iterable[p.Set | p.Observe], known: Names) -> list[e.Attr]:
-    out: list[e.Attr] = []
-    for statement in block:
-        out += _unset(statement.expr, known)
-        if isinstance(statement, p.Set):
-            known |= {statement.name}
-    return out
+    def stretch(self, start: int) -> Iterator[int]:
+        """The instructions from `start` on that are only reached one from the other."""
+        pc = start
+        yield pc
+        while successors(self.program, pc) == (pc + 1,) and pc + 1 not in self.joins:
+            pc += 1
+            yield pc
 
+    def reads(self, instruction: p.Instruction, known: int) -> Iterator[e.Attr]:
+        """What the instruction reads although it is not known to be set anywhere before."""
+        match instruction:
+            case p.Choose():  # its own name is bound in the keys
+                yield from self.unset(instruction.count, known)
+                known |= self.bits((instruction.name,))
+                for key in instruction.keys:
+                    yield from self.unset(key, known)
+            case p.Turn():
+                yield from self.block_reads(self.program.turn, known | self.traced)
+            case _:
+                for expr in expressions(instruction):
+                    yield from self.unset(expr, known)
 
-def _unset(expr: e.Expr, known: Names) -> list[e.Attr]:
-    return [x for x in e.walk(expr) if isinstance(x, e.Attr) and x.name not in known]
+    def block_reads(self, block: Iterable[p.Set | p.Observe], known: int) -> Iterator[e.Attr]:
+        """The same for the statements of a workload block."""
+        for statement in block:
+            yield from self.unset(statement.expr, known)
+            if isinstance(statement, p.Set):
+                known |= self.bits((statement.name,))
 
-
-def _traced(program: p.Program) -> Names:
-    return frozenset(p.TRACE_ATTRIBUTES if program.trace else ())
+    def unset(self, expr: e.Expr, known: int) -> Iterator[e.Attr]:
+        """The same for one expression."""
+        return (x for x in e.walk(expr) if isinstance(x, e.Attr) and not self.bit.get(x.name, 0) & known)
 
 
 def _advice(program: p.Program, name: str) -> str:
-    if name in _traced(program):
+    if program.trace and name in p.TRACE_ATTRIBUTES:
         return "the trace sets it at each `turn;`: put one before"
     if any(isinstance(s, p.Set) and s.name == name for s in program.turn):
         return "the workload's `turn` block sets it at each `turn;`: put one before"

@@ -9,7 +9,7 @@ from serq.base.diagnostics import Diagnostic
 from serq.base.errors import UsageError
 from serq.check import name_errors as n
 from serq.check import scopes
-from serq.check.fold import is_nan, order, shown
+from serq.check.fold import is_nan, lets_read, order, shown
 from serq.check.resolve import Resolver
 from serq.check.symbols import Symbols
 from serq.ir import expr as e
@@ -45,10 +45,12 @@ def define_lets(symbols: Symbols, resolver: Resolver, overrides: Mapping[str, e.
     leaves a let without a value.
     """
     expressions = {
-        name: overrides[name] if name in overrides else resolver.expr(let.value, scopes.constant(f"`{name}`"))
+        name: overrides[name]
+        if name in overrides
+        else resolver.expr(let.value, scopes.constant(f"the constant `{name}`"))
         for name, let in symbols.lets.items()
     }
-    sequence, cycles = order(expressions)
+    sequence, cycles = order({name: lets_read(expr) for name, expr in expressions.items()})
     for cycle in cycles:
         _report(resolver, overrides, cycle, _cyclic(symbols, cycle))
     in_cycles = {name for cycle in cycles for name in cycle}
@@ -57,7 +59,7 @@ def define_lets(symbols: Symbols, resolver: Resolver, overrides: Mapping[str, e.
         if folded is None:
             continue
         if is_nan(folded.value) or is_nan(folded.exact):
-            fault = n.ConstantIsNaN(span=symbols.lets[name].value.span, what=f"`{name}`")
+            fault = n.ConstantIsNaN(span=symbols.lets[name].value.span, what=f"the constant `{name}`")
             _report(resolver, overrides, [name], fault)
         else:
             resolver.constants.define(name, folded)

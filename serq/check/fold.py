@@ -1,7 +1,7 @@
 """Constants: in which order they are calculated, and their values in both arithmetics."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from serq.ir import expr as e
@@ -61,16 +61,15 @@ class Constants:
         return value if wide else Fraction(exact)
 
 
-def order(definitions: Mapping[str, e.Expr]) -> tuple[list[str], list[list[str]]]:
-    """An order in which each let follows those that it reads, and the cycles that have none.
+def order(reads: Mapping[str, Iterable[str]]) -> tuple[list[str], list[list[str]]]:
+    """An order in which each name follows those that it reads, and the cycles that have none.
 
-    A let that only reads a cycle is in the order (its value is then missing, without a fault of its own).
+    A name that only reads a cycle is in the order. Names that read nothing of their own kind need not be keys.
     """
-    reads = {name: _reads(expr, definitions) for name, expr in definitions.items()}
-    done: dict[str, bool] = {}  # False while the let is on the path, True behind it
+    done: dict[str, bool] = {}  # False while the name is on the path, True behind it
     out: list[str] = []
     cycles: list[list[str]] = []
-    for start in definitions:
+    for start in reads:
         if start in done:
             continue
         done[start] = False
@@ -84,16 +83,16 @@ def order(definitions: Mapping[str, e.Expr]) -> tuple[list[str], list[list[str]]
                 out.append(name)
             elif following not in done:
                 done[following] = False
-                path.append((following, iter(reads[following])))
+                path.append((following, iter(reads.get(following, ()))))
             elif not done[following]:
                 names = [n for n, _ in path]
                 cycles.append(names[names.index(following) :])
     return out, cycles
 
 
-def _reads(expr: e.Expr, definitions: Mapping[str, e.Expr]) -> list[str]:
-    names = [x.name for x in e.walk(expr) if isinstance(x, e.Const) and x.name in definitions]
-    return list(dict.fromkeys(names))
+def lets_read(expr: e.Expr) -> tuple[str, ...]:
+    """The names of the lets that an expression reads, each once, in order."""
+    return tuple(dict.fromkeys(x.name for x in e.walk(expr) if isinstance(x, e.Const)))
 
 
 def shown(number: e.Number) -> str:

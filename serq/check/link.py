@@ -61,10 +61,11 @@ class _Linker:
             self.found += timeless_loops(program, self.resolver.constants)
             self.found += unset_attributes(program)
             self._look_over(program, session)
-        errors = [d for d in self.found if d.severity == "error"]
-        if errors:
-            raise LoadError(self.module.source, sorted(self.found, key=lambda d: (d.span, d.code)))
-        return Linked(program, tuple(sorted(self.found, key=lambda d: (d.span, d.code))))
+        ordered = sorted(self.found, key=lambda d: (d.span, d.code))
+        errors = [d for d in ordered if d.severity == "error"]
+        if errors:  # the warnings are left out: a fault may have made them
+            raise LoadError(self.module.source, errors)
+        return Linked(program, tuple(ordered))
 
     def _the_block(self, kind: type[Block], name: str, usage: str | None) -> Block | None:
         """The one block of a kind; reports further ones, and its absence when there must be one."""
@@ -77,7 +78,7 @@ class _Linker:
         if blocks:
             return blocks[0]
         if usage is not None:
-            self.found.append(n.MissingPart(span=Span(1, 1, 1, 1), owner="the program", part=name, usage=usage))
+            self.found.append(n.MissingPart(span=Span(1, 1, 1, 2), owner="the program", part=name, usage=usage))
         return None
 
     def _program(
@@ -117,6 +118,11 @@ class _Linker:
         """The warnings about the program as a whole."""
         if not program.observes:
             self.found.append(w.NothingObserved(span=_keyword(session.span, "session")))
+        turns = any(isinstance(x, p.Turn) for x in program.code)
+        if program.trace is not None and not turns:
+            self.found.append(w.NoTurns(span=program.trace.span, what="the trace"))
+        elif program.turn and not turns:
+            self.found.append(w.NoTurns(span=program.turn[0].span, what="the workload's `turn` block"))
         kinds = {"let": "constant", "pool": "pool", "stage": "stage"}
         for name, symbol in self.symbols.table.items():
             if symbol.kind in kinds and name not in self.symbols.used:

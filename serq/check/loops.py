@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from serq.base.diagnostics import Diagnostic, Note
 from serq.base.source import Span
-from serq.check.fold import Constants
+from serq.check.fold import Constants, order
 from serq.check.form_errors import TimelessLoop
 from serq.ir import expr as e
 from serq.ir import program as p
@@ -95,13 +95,11 @@ class Known:
         self.constants = constants
         self.attributes: dict[str, e.Number] = {}
         assigned = _assignments(program)
-        changed = True
-        while changed:
-            changed = False
-            for name, expressions in assigned.items():
-                if name not in self.attributes and (value := self._common(expressions)) is not None:
-                    self.attributes[name] = value
-                    changed = True
+        reads = {name: [y for x in expressions for y in e.attributes_read(x)] for name, expressions in assigned.items()}
+        for name in order(reads)[0]:
+            value = self._common(assigned.get(name, []))
+            if value is not None:
+                self.attributes[name] = value
 
     def value(self, expr: e.Expr) -> e.Number | None:
         """The one value that the expression can have, or None when that cannot be told."""
@@ -115,7 +113,7 @@ class Known:
 
     def _common(self, expressions: list[e.Expr]) -> e.Number | None:
         values = {self.value(x) for x in expressions}
-        return values.pop() if len(values) == 1 else None
+        return next(iter(values)) if len(values) == 1 else None
 
 
 class _Scope(NoScope):

@@ -191,10 +191,8 @@ class NotConstant(Diagnostic):
     """Something that changes stands in a constant."""
 
     code: ClassVar[str] = "SQ115"
-    template: ClassVar[str] = "{what} is a constant and cannot depend on {thing}"
-    hint_template: ClassVar[str] = (
-        "constants are calculated once, before the first session: use numbers and `let` names"
-    )
+    template: ClassVar[str] = "{what} is calculated before the run and cannot depend on {thing}"
+    hint_template: ClassVar[str] = "use numbers and the names of `let` constants"
 
     what: str
     thing: str

@@ -33,7 +33,9 @@ def _resolve(symbols: Symbols, name: str, value: OverrideValue) -> e.Expr:
         raise UsageError(_unknown(symbols, name))
     faults: list[Diagnostic] = []
     span = symbols.lets[name].value.span
-    expr = Resolver(symbols, faults.append).expr(_moved(_parse(name, value), span), scopes.constant(f"`{name}`"))
+    expr = Resolver(symbols, faults.append).expr(
+        _moved(_parse(name, value), span), scopes.constant(f"the constant `{name}`")
+    )
     if faults:
         raise UsageError(
             f"--set {name}={value}: {faults[0].message}" + (f" ({faults[0].hint})" if faults[0].hint else "")

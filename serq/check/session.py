@@ -147,7 +147,7 @@ class _Flattener:
                 self.report(f.RepeatedPool(span=written.pool.span, pool=written.pool.name))
             if any(self._same(ref, other.pool) for outer in self.holds for other in outer):
                 self.report(w.NestedHold(span=written.pool.span, pool=written.pool.name))
-            self._check_units(ref, units, "units of a hold")
+            self._check_units(ref, units, "the units of a hold")
             if reserve is not None:
                 self._check_units(ref, reserve, "`reserve`")
             parts.append(p.HoldPart(ref, units, reserve, written.span))
@@ -224,7 +224,7 @@ class _Flattener:
         if ref is None:
             return None
         self._need_hold(ref, "grow", grow.pool.span)
-        self._check_units(ref, units, "units of `grow`")
+        self._check_units(ref, units, "the units of `grow`")
         return p.Grow(ref, units, grow.span)
 
     def _run(self, run: a.Run) -> p.Instruction:

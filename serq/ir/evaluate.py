@@ -67,8 +67,8 @@ class Doubles:
     """IEEE double arithmetic: nothing traps, 1/0 is inf and 0/0 is NaN."""
 
     def literal(self, value: e.Number) -> float:
-        """The nearest double."""
-        return float(value)
+        """The nearest double; an infinity beyond their range."""
+        return _double(value)
 
     def divide(self, a: float, b: float) -> float:
         """IEEE division."""
@@ -93,6 +93,13 @@ class Doubles:
             return math.inf
         except ValueError:
             return -math.inf if name == "ln" and args[0] == 0 else math.nan
+
+
+def _double(value: e.Number) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value)
 
 
 def _smallest(*args: float) -> float:
@@ -135,19 +142,19 @@ class Rationals:
     def divide(self, a: e.Number, b: e.Number) -> e.Number:
         """An exact quotient, or IEEE's answer for a zero divisor."""
         if isinstance(a, float) or isinstance(b, float) or b == 0:
-            return self._doubles.divide(float(a), float(b))
+            return self._doubles.divide(_double(a), _double(b))
         return Fraction(a) / b
 
     def modulo(self, a: e.Number, b: e.Number) -> e.Number:
         """An exact remainder with the sign of the divisor."""
         if isinstance(a, float) or isinstance(b, float) or b == 0:
-            return self._doubles.modulo(float(a), float(b))
+            return self._doubles.modulo(_double(a), _double(b))
         return a % b
 
     def function(self, name: e.FunctionName, args: tuple[e.Number, ...]) -> e.Number:
         """Exact for min, max, abs, floor, ceil, whole powers and perfect squares."""
         exact = _exact_function(name, args)
-        return self._doubles.function(name, tuple(float(a) for a in args)) if exact is None else exact
+        return self._doubles.function(name, tuple(_double(a) for a in args)) if exact is None else exact
 
 
 def _exact_function(name: e.FunctionName, args: tuple[e.Number, ...]) -> e.Number | None:
@@ -192,12 +199,15 @@ def exact_root(x: Fraction) -> Fraction | None:
 
 
 _LARGEST_POWER = 10_000
+_WIDEST_POWER = 1 << 17
+"""Bits of the numerator and denominator of an exact power: a wider one takes minutes, and nobody meant it."""
 
 
 def _exact_power(base: Fraction, power: Fraction) -> Fraction | None:
     if power.denominator != 1 or abs(power) > _LARGEST_POWER or (base == 0 and power < 0):
         return None
-    return Fraction(base**power.numerator)
+    bits = max(base.numerator.bit_length(), base.denominator.bit_length())
+    return Fraction(base**power.numerator) if bits * abs(power) <= _WIDEST_POWER else None
 
 
 def compile_expr(expr: e.Expr, arithmetic: Arithmetic, constants: Mapping[str, Value]) -> Compiled:
