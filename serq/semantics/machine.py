@@ -28,7 +28,8 @@ class Machine:
     ) -> None:
         self.program = program
         self._recorder = recorder or Recorder()
-        frame = Frame(program, world)
+        self.frame = frame = Frame(program, world)
+        """How expressions are compiled and what they see, for drivers that evaluate some themselves."""
         self._scene = frame.scene
         rules = [PoolRule(frame, place) for place in range(len(program.pools))]
         holds = {pc: HoldRule(frame, pc, x) for pc, x in enumerate(program.code) if isinstance(x, p.Hold)}

@@ -138,6 +138,7 @@ class Steps:
         """
         happened = False
         preemptions = self._pools.preemptions
+        assert state.budget_left is not None
         for pool in rule.serves:
             while state.budget_left > 0:
                 claim = self._pools.head(pool)
