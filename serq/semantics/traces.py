@@ -29,11 +29,11 @@ class Corpus:
     """The sessions of a trace. Session i has the rows `first[i]` to `first[i + 1]` (exclusive) of the columns."""
 
     path: str
-    first: array[int]
-    new: array[float]
-    out: array[float]
-    think: array[float]
-    forced: array[float]
+    first: "array[int]"
+    new: "array[float]"
+    out: "array[float]"
+    think: "array[float]"
+    forced: "array[float]"
 
     def __len__(self) -> int:
         return len(self.first) - 1
