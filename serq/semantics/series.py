@@ -6,11 +6,12 @@ in the window of their whole wait and stay, wherever they began; what preempted 
 in the long run wait = waiting / throughput and sojourn = number / throughput, as the chain defines them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from serq.ir import program as p
 from serq.ir.measures import Measure, measures_of
+from serq.semantics.estimate import Batches
 from serq.semantics.statistics import Counts
 
 Row = tuple[float, ...]
@@ -27,6 +28,18 @@ class Series(NamedTuple):
 def series_of(program: p.Program, counts: Counts) -> dict[str, Series]:
     """The series of every measure, by name."""
     return {measure.name: _series(program, counts, measure) for measure in measures_of(program)}
+
+
+def batches_of(replications: Sequence[Mapping[str, Series]]) -> dict[str, Batches]:
+    """The series of several replications of one program side by side, by measure."""
+    return {
+        name: Batches(
+            tuple(r[name].numerator for r in replications),
+            tuple(r[name].denominator for r in replications),
+            series.counts,
+        )
+        for name, series in replications[0].items()
+    }
 
 
 def _series(program: p.Program, counts: Counts, measure: Measure) -> Series:

@@ -49,7 +49,8 @@ class Counts:
     observes: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
 
 
-GaugeValue = Callable[[], float]
+GaugeValues = Callable[[], Sequence[float]]
+"""Gives the values of all gauges as they stand now."""
 
 
 class Statistics(Recorder):
@@ -70,24 +71,26 @@ class Statistics(Recorder):
             observes={name: [] for name in self.samples},
         )
         self._pool_states: list[tuple[PoolTally, PoolState]] = []
-        self._gauge_values: list[tuple[GaugeTally, GaugeValue]] = []
-        self._drifting: list[tuple[GaugeTally, GaugeValue]] = []
+        self._gauge_values: GaugeValues = list
+        self._drifting: tuple[int, ...] = ()
         self._ends = window.ends()
         self._closed = 0
         self.next_end = self._ends[0]
 
-    def watch(self, pools: Sequence[PoolState], gauges: Sequence[GaugeValue], drifting: Collection[int]) -> None:
+    def watch(self, pools: Sequence[PoolState], gauges: GaugeValues, drifting: Collection[int]) -> None:
         """What to read at rest. `drifting` are the places of gauges that change while nothing happens."""
         self._pool_states = list(zip(self.pools, pools, strict=True))
-        self._gauge_values = list(zip(self.gauges, gauges, strict=True))
-        self._drifting = [self._gauge_values[place] for place in drifting]
+        self._gauge_values = gauges
+        self._drifting = tuple(drifting)
 
     # -- time --------------------------------------------------------------------------------------------------------
 
     def move(self, now: float) -> None:
         """Time passes: the next event is at `now` and has not happened yet."""
-        for gauge, value in self._drifting:
-            gauge.reach(now, value())
+        if self._drifting:
+            values = self._gauge_values()
+            for place in self._drifting:
+                self.gauges[place].reach(now, values[place])
         while now >= self.next_end and self._closed < len(self._ends) - 1:
             self._close()
         self.now = now
@@ -97,8 +100,9 @@ class Statistics(Recorder):
         for tally, state in self._pool_states:
             if tally.differs(state):
                 tally.read(state, self.now)
-        for gauge, value in self._gauge_values:
-            gauge.read(self.now, value())
+        if self.gauges:
+            for gauge, value in zip(self.gauges, self._gauge_values(), strict=True):
+                gauge.read(self.now, value)
 
     def finish(self) -> Counts:
         """The run is over; batches that have not been closed are closed at their ends."""

@@ -1,0 +1,243 @@
+"""The reference interpreter: it drives the machine with sampled draws and an event list.
+
+Written for reading: what a compiled engine does must equal this, event for event.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from serq.base.errors import LimitError, RunError, UsageError
+from serq.ir import expr as e
+from serq.ir import program as p
+from serq.ir.evaluate import Compiled, NoScope, compile_expr
+from serq.semantics import rng
+from serq.semantics.configuration import Status
+from serq.semantics.errors import BadGap
+from serq.semantics.invariants import check_invariants
+from serq.semantics.machine import Machine
+from serq.semantics.memory import memory_in_use
+from serq.semantics.online import EstimatingStatistics, reads_estimates
+from serq.semantics.options import RunOptions
+from serq.semantics.sampled import SampledWorld
+from serq.semantics.sampling import SAMPLERS
+from serq.semantics.series import Series, series_of
+from serq.semantics.statistics import Counts, Statistics, Window
+from serq.semantics.tallies import Samples
+from serq.semantics.traces import Corpus, read_trace
+
+Progress = Callable[[float], object]
+"""Told from time to time which part of the run is done, from 0 to 1. What it raises stops the run."""
+
+_PAUSE = 4096
+"""Events between two looks at the limits and the progress."""
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """One replication. `series` holds every measure by name, `samples` the values of every observe.
+
+    `waiting` describes sessions that wait for ever: it is not empty when nothing could happen any more before the
+    horizon although sessions were present.
+    """
+
+    replication: int
+    series: dict[str, Series]
+    samples: dict[str, Samples]
+    counts: Counts
+    events: int
+    waiting: tuple[str, ...] = ()
+
+
+def simulate(
+    program: p.Program, options: RunOptions, replication: int = 0, progress: Progress | None = None
+) -> RunResult:
+    """Run one replication. The result depends on the program, the options and the replication's number, and on nothing
+    else.
+
+    Raises `RunError` for what the program does wrong, `LimitError` at a limit of the options, `InputError` and
+    `LoadError` for a trace that cannot be read, `UsageError` for a trace that the program has no place for.
+    """
+    return Interpreter(program, options, replication, corpus_of(program, options)).run(progress)
+
+
+def corpus_of(program: p.Program, options: RunOptions) -> Corpus | None:
+    """The trace to replay: the one of the options, else the program's, relative to the program's file."""
+    if program.trace is None:
+        if options.trace is not None:
+            raise UsageError("a trace was given, and the program's workload has no `trace`")
+        return None
+    if options.trace is not None:
+        return read_trace(Path(options.trace))
+    return read_trace(Path(program.source.name).parent / program.trace.path)
+
+
+class Interpreter:
+    """One run in progress: the machine, its world, its statistics, and the arrivals."""
+
+    def __init__(self, program: p.Program, options: RunOptions, replication: int, corpus: Corpus | None = None) -> None:
+        self.program = program
+        self.options = options
+        self.replication = replication
+        self.world = SampledWorld(program, options.seed, replication, corpus)
+        self.statistics = self._statistics()
+        self.machine = Machine(program, self.world, self.statistics, options.limits)
+        self.world.attach(self.machine)
+        self.arrivals = _Arrivals(self)
+        self.events = 0
+        self._next_pause = min(_PAUSE, options.events or _PAUSE)
+        self._watch()
+
+    def _statistics(self) -> Statistics:
+        window = Window(self.options.warmup, self.options.horizon, self.options.batches)
+        if not reads_estimates(self.program):
+            return Statistics(self.program, window, self.options.keep_samples)
+        statistics = EstimatingStatistics(self.program, window, self.options.keep_samples)
+        self.world.estimates = statistics.estimates
+        return statistics
+
+    def _watch(self) -> None:
+        drifting = [place for place, gauge in enumerate(self.program.gauges) if _reads_work(gauge.expr)]
+        self.statistics.watch(self.machine.configuration.pools, self.machine.gauges, drifting)
+
+    # -- the loop ----------------------------------------------------------------------------------------------------
+
+    def run(self, progress: Progress | None = None) -> RunResult:
+        """Run to the horizon, or until nothing can happen any more."""
+        self._begin()
+        ended_early = self._loop(progress)
+        counts = self.statistics.finish()
+        return RunResult(
+            self.replication,
+            series_of(self.program, counts),
+            self.statistics.samples,
+            counts,
+            self.events,
+            self._waiting() if ended_early else (),
+        )
+
+    def _begin(self) -> None:
+        self.statistics.move(0.0)
+        self.arrivals.begin()
+        self.machine.begin()
+        self._settle()
+
+    def _loop(self, progress: Progress | None) -> bool:
+        """Fire clock after clock. Whether the clocks ran out before the horizon."""
+        world, clocks, machine = self.world, self.world.clocks, self.machine
+        statistics, horizon = self.statistics, self.options.horizon
+        while True:
+            time = clocks.earliest()
+            if time is None or time > horizon:
+                return time is None
+            if time != world.time:
+                world.time = time
+                statistics.move(time)
+                machine.new_instant()
+            clocks.fire()
+            self._settle()
+            self.events += 1
+            if self.events >= self._next_pause:
+                self._pause(progress)
+
+    def _settle(self) -> None:
+        self.machine.settle()
+        self.world.rest()
+        self.statistics.rest()
+        if self.options.checked:
+            check_invariants(self.program, self.machine.configuration)
+
+    def _pause(self, progress: Progress | None) -> None:
+        options, time = self.options, self.world.time
+        self._next_pause = self.events + _PAUSE
+        if options.events is not None:
+            self._next_pause = min(self._next_pause, max(options.events, self.events + 1))
+        if progress is not None:
+            progress(time / options.horizon)
+        reached = ""
+        if options.events is not None and self.events >= options.events:
+            reached = f"{self.events} events"
+        elif options.memory is not None and (used := memory_in_use()) > options.memory:
+            reached = f"{used >> 20} MiB of memory"
+        if reached:
+            present = len(self.machine.configuration.sessions)
+            raise LimitError(
+                f"the run was stopped at {reached}: time {time:g} of {options.horizon:g}, {present} sessions present"
+            )
+
+    def _waiting(self) -> tuple[str, ...]:
+        """Who waits for what, in words."""
+        out = []
+        for session in self.machine.configuration.sessions.values():
+            if session.status in (Status.QUEUED, Status.GROWING):
+                line = self.program.code[session.pc].span.line
+                pool = self.program.pools[session.place].name
+                out.append(f"session {session.serial} waits for pool {pool} at line {line}")
+            elif session.status is Status.AT_STAGE:
+                out.append(f"session {session.serial} is at stage {self.program.stages[session.place].name}")
+        return tuple(out)
+
+
+def _reads_work(expr: e.Expr) -> bool:
+    return any(isinstance(node, e.StageState) and node.fact == "work" for node in e.walk(expr))
+
+
+class _Arrivals:
+    """The clock of the next arrival. A Poisson stream begins at time 0, a renewal stream with a gap."""
+
+    def __init__(self, interpreter: Interpreter) -> None:
+        self.program = interpreter.program
+        self.world = interpreter.world
+        self.machine = interpreter.machine
+        self.words = self.world.arrival_stream()
+        arrivals = self.program.arrivals
+        self.gap: Compiled | None = None
+        if isinstance(arrivals, p.Renewal):
+            self.gap = compile_expr(arrivals.gap, self.world.arithmetic, self.world.constants())
+
+    def begin(self) -> None:
+        """Set the first clock, when sessions keep arriving."""
+        arrivals = self.program.arrivals
+        if isinstance(arrivals, p.Poisson):
+            self.world.clocks.set(0.0, self._arrive, None)
+        elif isinstance(arrivals, p.Renewal):
+            self._set_next()
+
+    def _arrive(self, _: None) -> None:
+        """The next clock is set before the session runs: of two clocks for one instant the arrival's is first."""
+        self._set_next()
+        self.machine.arrive()
+
+    def _set_next(self) -> None:
+        gap = self._next_gap()
+        if gap != float("inf"):
+            self.world.clocks.set(self.world.time + gap, self._arrive, None)
+
+    def _next_gap(self) -> float:
+        arrivals = self.program.arrivals
+        if isinstance(arrivals, p.Poisson):
+            rate = arrivals.rate.value
+            return rng.exponential(self.words) / rate if rate > 0.0 else float("inf")
+        assert isinstance(arrivals, p.Renewal)
+        assert self.gap is not None
+        gap = float(self.gap(_ArrivalScope(self.world, self.words)))
+        if gap >= 0.0:
+            return gap
+        raise RunError(self.program.source, [BadGap(span=arrivals.gap.span, value=f"{gap:g}")])
+
+
+class _ArrivalScope(NoScope):
+    """The surroundings of a gap: the time, and draws from the stream of arrivals."""
+
+    def __init__(self, world: SampledWorld, words: rng.Words) -> None:
+        self._world = world
+        self._words = words
+
+    def builtin(self, name: e.BuiltinName) -> float:
+        """`now` is all there is before a session."""
+        return self._world.time
+
+    def draw(self, draw: e.Draw, args: tuple[float, ...]) -> float:
+        """A draw for the gap."""
+        self._world.validate(draw, args)
+        return SAMPLERS[draw.law](self._words, args)
