@@ -46,7 +46,7 @@ class Machine:
         )
         self._steps = Steps(frame, steps, self._pools, self._stages, self._recorder, self._commands.run)
         self._scene.budget_left = self._steps.budget_left
-        self._queues = [place for place, rule in enumerate(rules) if rule.via is None]
+        self._served_here = [rule.via is None for rule in rules]
 
     @property
     def configuration(self) -> Configuration:
@@ -126,7 +126,9 @@ class Machine:
         while True:
             while ready:
                 run(ready.popleft())
-            if not self._serve_pools() and not ready and not self._steps.start_all() and not ready:
+            if self._serve_pools() or ready:
+                continue
+            if not self._steps.start_all() and not ready:
                 return
 
     def _serve_pools(self) -> bool:
@@ -135,8 +137,8 @@ class Machine:
         for pool, state in enumerate(self.configuration.pools):
             if state.growers:
                 happened |= self._pools.retry_growers(pool)
-        for pool in self._queues:
-            happened |= self._serve_queue(pool)
+            if state.queue and self._served_here[pool]:
+                happened |= self._serve_queue(pool)
         return happened
 
     def _serve_queue(self, pool: int) -> bool:

@@ -48,13 +48,16 @@ class Pools:
     # -- waiting and admission ---------------------------------------------------------------------------------------
 
     def claim(self, session: Session, pools: tuple[int, ...]) -> None:
-        """The session's hold joins the queue of its first pool, at the end."""
+        """The session's hold joins the queue of its first pool, at the end; one that can never fit is rejected."""
+        hold = self._holds[session.pc]
         if len(set(pools)) < len(pools):
             twice = next(pool for pool in pools if pools.count(pool) > 1)
-            span, name = self._holds[session.pc].span, self._rules[twice].name
-            raise self._scene.error(errors.PoolTwice(span=span, session=session.serial, pool=name))
+            name = self._rules[twice].name
+            raise self._scene.error(errors.PoolTwice(span=hold.span, session=session.serial, pool=name))
         session.computed = self._scene.zero
-        self._enqueue(session, pools, self._scene.configuration.number())
+        claim = self._enqueue(session, pools, self._scene.configuration.number())
+        if self._exceeds(claim, self._needs(hold, claim)[1]):
+            self._reject(claim)
 
     def head(self, pool: int) -> Claim | None:
         """Whom an admission tries: a preempted session first, else the smallest keys, else the first to have joined."""
@@ -70,18 +73,28 @@ class Pools:
         session = claim.session
         self._scene.session = session
         hold = self._holds[session.pc]
-        units = self._amounts(hold, claim, hold.units, "units")
-        reserves = self._amounts(hold, claim, hold.reserves, "reserve")
-        needs = [max(u, r) for u, r in zip(units, reserves, strict=True)]
-        if any(need > self._rules[pool].cap for pool, need in zip(claim.pools, needs, strict=True)):
-            self._leave(claim)
-            self._recorder.rejected(claim.pools[0], claim)
-            self._end(session)
+        units, needs = self._needs(hold, claim)
+        if self._exceeds(claim, needs):
+            self._reject(claim)
             return "rejected"
         if not all(self._fits(pool, need, session) for pool, need in zip(claim.pools, needs, strict=True)):
             return "blocked"
         self._admit(claim, hold, units)
         return "admitted"
+
+    def _needs(self, hold: HoldRule, claim: Claim) -> tuple[list[Value], list[Value]]:
+        """What the hold would allocate of each pool now, and what must fit there."""
+        units = self._amounts(hold, claim, hold.units, "units")
+        reserves = self._amounts(hold, claim, hold.reserves, "reserve")
+        return units, [max(u, r) for u, r in zip(units, reserves, strict=True)]
+
+    def _exceeds(self, claim: Claim, needs: list[Value]) -> bool:
+        return any(need > self._rules[pool].cap for pool, need in zip(claim.pools, needs, strict=True))
+
+    def _reject(self, claim: Claim) -> None:
+        self._leave(claim)
+        self._recorder.rejected(claim.pools[0], claim)
+        self._end(claim.session)
 
     def _admit(self, claim: Claim, hold: HoldRule, units: list[Value]) -> None:
         session = claim.session
@@ -127,12 +140,13 @@ class Pools:
         pinned = self._caches.pinned(pool, session)
         return bool(self.state(pool).used + pinned + units <= self._rules[pool].cap)
 
-    def _enqueue(self, session: Session, pools: tuple[int, ...], number: int) -> None:
+    def _enqueue(self, session: Session, pools: tuple[int, ...], number: int) -> Claim:
         claim = Claim(session, pools, self._world.now(), number)
         session.status = Status.QUEUED
         session.place = pools[0]
         insort(self.state(pools[0]).queue, claim, key=lambda other: other.number)
         self._recorder.queued(pools[0], claim)
+        return claim
 
     def _leave(self, claim: Claim) -> None:
         self.state(claim.pools[0]).queue.remove(claim)
@@ -151,20 +165,27 @@ class Pools:
         self._progress.made()
 
     def _close(self, session: Session) -> Scope:
-        scope = session.scopes.pop()
+        """Free the units of the innermost hold, keep of its prefix what the cache clause says, and leave its scope."""
+        scope = session.scopes[-1]
         for allocation in scope.allocations:
             state = self.state(allocation.pool)
             state.allocations.remove(allocation)
             state.used -= allocation.units
-        hold = self._holds[scope.pc]
-        self._scene.session = session
-        length = self._amount(hold.cache, hold.cache_span, "cache length", session, scope.allocations[0].pool)
+        length = self._cache_length(session, scope)
         if length is not None:
             for allocation in scope.allocations:
                 units = self._rules[allocation.pool].down(min(length, computed(allocation)))
                 self._caches.keep(allocation.pool, session, units)
+        session.scopes.pop()
         session.computed = session.scopes[-1].computed if session.scopes else self._scene.zero
         return scope
+
+    def _cache_length(self, session: Session, scope: Scope) -> Value | None:
+        """The value of the hold's cache clause; the session need not be the one on stage."""
+        hold = self._holds[scope.pc]
+        pool = scope.allocations[0].pool
+        with self._scene.reading((), session, {}):
+            return self._amount(hold.cache, hold.cache_span, "cache length", session, pool)
 
     # -- growth ------------------------------------------------------------------------------------------------------
 

@@ -40,19 +40,27 @@ class Steps:
         self._run = run
 
     def start_all(self) -> bool:
-        """Every idle stage that has something to do starts an iteration; whether anything happened."""
-        happened = False
+        """Every idle stage that has something to do starts an iteration.
+
+        True when none started although a queue moved: an admitted session went elsewhere, and there is no iteration
+        whose end would look at the pools again.
+        """
+        moved = started = False
         for rule in self._rules.values():
             state = self._stages.state(rule.place)
             if state.batch is None and self._is_wanted(rule, state) and not self._world.other_clock_now():
-                happened |= self._start(rule, state)
-        return happened
+                moved |= self._start(rule, state)
+                started |= state.batch is not None
+        return moved and not started
 
     def _is_wanted(self, rule: StepRule, state: StageState) -> bool:
         return bool(state.residents) or any(self._pools.state(pool).queue for pool in rule.serves)
 
     def _start(self, rule: StepRule, state: StageState) -> bool:
-        """Put an iteration together and begin it. One that schedules nothing is none, unless it preempted."""
+        """Put an iteration together and begin it; whether a queue moved.
+
+        An iteration that schedules nothing is none, unless it preempted.
+        """
         preemptions = self._pools.preemptions
         state.budget_left = self._budget(rule, state)
         chunk = self._chunk(rule, state)
@@ -72,7 +80,7 @@ class Steps:
         state.batch = batch
         self._recorder.iteration_started(rule.place, batch)
         self._world.begin_iteration(rule.place, duration)
-        return True
+        return admitted
 
     def end(self, stage: int) -> None:
         """The iteration's tokens count; whose work is done leaves and is ready, in the order of scheduling."""
