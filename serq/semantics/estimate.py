@@ -7,7 +7,8 @@ and Analysis, 5th ed., sections 9.5.3 and 11.4; S. Asmussen, P. Glynn, Stochasti
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import mul
 from typing import Literal
 
 from serq.ir.results import Estimate
@@ -55,12 +56,13 @@ def estimate(measure: str, batches: Batches, confidence: float = 0.95, over: Ove
     if batches.counts and value == 0:
         return _never(measure, batches, confidence)
     if over == "replications" and replications > 1:
-        residuals = _residuals(batches.totals(), value)
-        return _interval(measure, value, _plain(residuals), batches, confidence, "replications")
+        spread = _residuals(batches.totals(), value).plain()
+        return _interval(measure, value, spread, batches, confidence, "replications")
     return _interval(measure, value, _uncorrelated(_residuals(batches, value)), batches, confidence, "batches")
 
 
 # -- the variance of a sum of residuals ------------------------------------------------------------------------------
+
 
 Rows = list[list[float]]
 
@@ -75,43 +77,64 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class _Spread:
-    """The standard deviation of the sum of all residuals, and how it was found."""
+    """The standard deviation of the sum of all residuals, and how it was found; `filled` batches are not empty."""
 
     deviation: float
     batches: int
+    filled: int
     correlation: float = 0.0
     merged: bool = False
     short: bool = False
 
 
-def _residuals(batches: Batches, ratio: float) -> Rows:
+@dataclass(slots=True)
+class _Residuals:
+    """N - r D by batch, and D: an empty batch (D = 0) says nothing about the ratio."""
+
+    rows: Rows
+    below: Rows
+
+    def halved(self) -> "_Residuals":
+        """Neighbours merged."""
+        return _Residuals([_halved(row) for row in self.rows], [_halved(row) for row in self.below])
+
+    def plain(self) -> _Spread:
+        """As if the batches were independent."""
+        count = sum(len(row) for row in self.rows)
+        filled = sum(len(row) - row.count(0.0) for row in self.below)
+        factor = count / (count - 1) if count > 1 else math.nan
+        return _Spread(math.sqrt(_squares(self.rows) * factor), count, filled)
+
+
+def _residuals(batches: Batches, ratio: float) -> _Residuals:
     pairs = zip(batches.numerator, batches.denominator, strict=True)
-    return [[n - ratio * d for n, d in zip(top, below, strict=True)] for top, below in pairs]
+    rows = [[n - ratio * d for n, d in zip(top, below, strict=True)] for top, below in pairs]
+    return _Residuals(rows, [list(row) for row in batches.denominator])
 
 
-def _plain(rows: Rows) -> _Spread:
-    count = sum(len(row) for row in rows)
-    squares = math.fsum(x * x for row in rows for x in row)
-    return _Spread(math.sqrt(squares * count / (count - 1)) if count > 1 else math.nan, count)
+def _squares(rows: Rows) -> float:
+    return math.fsum(sum(map(mul, row, row)) for row in rows)
 
 
-def _uncorrelated(rows: Rows) -> _Spread:
+def _uncorrelated(residuals: _Residuals) -> _Spread:
     """Merge neighbours until chance explains their correlation; what is left of it widens the interval as in a
     first-order autoregression, by (1 + c) / (1 - c) in the variance (A. Tafazzoli, J. R. Wilson, Skart, IIE Trans. 43
     (2011)).
     """
     merged = False
     while True:
-        plain = _plain(rows)
+        rows = residuals.rows
         pairs = sum(len(row) - 1 for row in rows)
         correlation = _lag_one(rows)
         doubtful = correlation > _DOUBT / math.sqrt(max(pairs, 1))
         if not doubtful or pairs == 0 or len(rows) * (len(rows[0]) // 2) < _FEWEST:
             break
-        rows = [_halved(row) for row in rows]
+        residuals = residuals.halved()
         merged = True
     c = min(max(correlation, 0.0), _STRONGEST)
-    return _Spread(plain.deviation * math.sqrt((1 + c) / (1 - c)), plain.batches, c, merged, doubtful)
+    plain = residuals.plain()
+    widened = plain.deviation * math.sqrt((1 + c) / (1 - c))
+    return replace(plain, deviation=widened, correlation=c, merged=merged, short=doubtful)
 
 
 def _halved(row: list[float]) -> list[float]:
@@ -127,10 +150,10 @@ def _lag_one(rows: Rows) -> float:
     """The lag-1 autocorrelation within rows, corrected for its bias of about -1 / count."""
     count = sum(len(row) for row in rows)
     pairs = sum(len(row) - 1 for row in rows)
-    squares = math.fsum(x * x for row in rows for x in row)
+    squares = _squares(rows)
     if pairs == 0 or squares == 0:
         return 0.0
-    products = math.fsum(row[i] * row[i + 1] for row in rows for i in range(len(row) - 1))
+    products = math.fsum(sum(map(mul, row[:-1], row[1:])) for row in rows)
     return products / pairs * count / squares + 1 / count
 
 
@@ -147,11 +170,11 @@ def student_quantile(confidence: float, degrees: float) -> float:
 def _interval(measure: str, value: float, spread: _Spread, batches: Batches, confidence: float, over: Over) -> Estimate:
     replications = len(batches.numerator)
     method = _name(over, replications, spread.batches)
-    if spread.batches < 2:
-        return Estimate(measure, "simulation", value, method, reason="one batch gives no interval")
+    if spread.filled < 2:
+        return Estimate(measure, "simulation", value, method, reason="what was seen lies in one batch: no interval")
     if spread.merged:
         method += ", merged until uncorrelated"
-    degrees = spread.batches - 1
+    degrees = spread.filled - 1
     error = spread.deviation / math.fsum(x for row in batches.denominator for x in row)
     reason = ""
     if error <= _ROUNDING * abs(value):

@@ -54,7 +54,15 @@ def test_nothing_seen_has_no_value_and_says_so():
 def test_one_batch_has_a_value_and_no_interval():
     e = estimate("m", one_run([3.0], [2.0]))
     assert (e.value, e.half_width, e.standard_error) == (1.5, None, None)
-    assert e.reason == "one batch gives no interval"
+    assert e.reason == "what was seen lies in one batch: no interval"
+
+
+def test_empty_batches_give_no_degrees_of_freedom():
+    e = estimate("m", one_run([0.0, 6.0, 0.0, 9.0], [0.0, 2.0, 0.0, 2.0]))
+    assert (e.value, e.degrees, e.method) == (3.75, 1, "4 batch means")
+    lone = estimate("m", one_run([0.0, 6.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0]))
+    assert (lone.value, lone.half_width) == (3.0, None)
+    assert lone.reason == "what was seen lies in one batch: no interval"
 
 
 def test_an_event_never_seen_has_a_poisson_bound():
