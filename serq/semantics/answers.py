@@ -12,6 +12,7 @@ from math import fsum, lcm
 from serq.ir.chain import Chain, Ratio, Solution, Unmapped
 from serq.ir.expr import Number
 from serq.ir.results import Estimate
+from serq.semantics.steady import recurrent_class
 
 _ROUNDING = Fraction(1, 2**52)
 
@@ -32,7 +33,9 @@ def _names(ratio: Ratio) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A long-run reward rate. `error`: a bound, None where nothing is known; `possible`: some recurrent state earns."""
+    """A long-run reward rate. `error`: a bound, None where nothing is known. `possible`: some recurrent state earns it,
+    though the value may be 0 as a double.
+    """
 
     value: Number
     error: Fraction | None
@@ -41,20 +44,22 @@ class Rate:
 
 def long_run_rates(chain: Chain, solution: Solution, names: Sequence[str]) -> dict[str, Rate]:
     """The long-run rate of each reward: its mean over the stationary vector, impulses lowered to rates."""
-    vectors = chain.reward_table(names)
-    exact = solution.bound is not None or isinstance(solution.probabilities[0], Fraction)
-    weights, unit = _common(solution.probabilities) if exact else ((), 1)
+    weights, unit = _common(solution.probabilities) if solution.bound is not None else ((), 1)
     out = {}
-    for name, vector in vectors.items():
-        reach = max((abs(c) for c, p in zip(vector, solution.probabilities, strict=True) if p), default=Fraction(0))
+    for name, vector in chain.reward_table(names).items():
         value: Number
-        if exact:
+        error = None
+        if solution.bound is not None:
             value = _dot(vector, weights) / unit
+            error = Fraction(solution.bound) * max((abs(c) for c in vector), default=Fraction(0))
         else:
             value = fsum(float(c) * float(p) for c, p in zip(vector, solution.probabilities, strict=True) if c)
-        error = None if solution.bound is None else Fraction(solution.bound) * reach
-        out[name] = Rate(value, error, reach != 0)
+        out[name] = Rate(value, error, value != 0 or _possible(chain, vector))
     return out
+
+
+def _possible(chain: Chain, vector: Sequence[Fraction]) -> bool:
+    return any(vector) and any(vector[state] for state in recurrent_class(chain))
 
 
 def _common(probabilities: Sequence[Number]) -> tuple[tuple[int, ...], int]:

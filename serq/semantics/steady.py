@@ -55,7 +55,7 @@ def _ends(chain: Chain, classes: Classes) -> tuple[str, list[tuple[ClosedClass, 
         result = absorption(chain, classes)
     except LimitError:
         chance = "1" if len(classes.closed) == 1 else "not computed"
-        return "not computed", [(closed, chance) for closed in classes.closed]
+        return "unknown length", [(closed, chance) for closed in classes.closed]
     ends = sorted(zip(classes.closed, result.probabilities, strict=True), key=lambda end: (-end[1], end[0].states))
     return _number(result.mean_time), [(closed, _number(chance)) for closed, chance in ends]
 
