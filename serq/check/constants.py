@@ -83,20 +83,30 @@ def _cyclic(symbols: Symbols, cycle: list[str]) -> Diagnostic:
     return n.CyclicLet(span=symbols.lets[first].name_span, name=first, cycle=path)
 
 
+def number(value: e.Number | int) -> p.Folded:
+    """A constant that no text stands for."""
+    exact = Fraction(value) if isinstance(value, int) else value
+    return p.Folded(e.Num(exact), exact, float(exact))
+
+
+STAND_IN = number(math.pi)
+"""Stands for a constant with a fault, and is no number that anybody writes."""
+
+
 def fold_place(resolver: Resolver, node: a.Expr, what: str, need: Need) -> p.Folded:
-    """The constant that stands in a place, checked; after a fault a stand-in for it."""
+    """The constant that stands in a place, checked; `STAND_IN` after a fault."""
     folded = resolver.constants.fold(resolver.expr(node, scopes.constant(what)))
     if folded is None:
-        return number(1)
+        return STAND_IN
     if is_nan(folded.value) or is_nan(folded.exact):
         resolver.report(n.ConstantIsNaN(span=node.span, what=what))
-        return number(1)
+        return STAND_IN
     if not need.holds(folded.exact):
         fault = n.WrongConstant(
             span=node.span, what=what, need=need.words, value=shown(folded.exact), advice=need.advice
         )
         resolver.report(fault)
-        return number(1)
+        return STAND_IN
     return folded
 
 
@@ -110,9 +120,3 @@ def check_if_constant(resolver: Resolver, expr: e.Expr, what: str, need: Need) -
             n.WrongConstant(span=expr.span, what=what, need=need.words, value=shown(value), advice=need.advice)
         )
     return expr
-
-
-def number(value: e.Number | int) -> p.Folded:
-    """A constant that no text stands for."""
-    exact = Fraction(value) if isinstance(value, int) else value
-    return p.Folded(e.Num(exact), exact, float(exact))

@@ -34,9 +34,9 @@ def _place(resolver: Resolver, declared: Iterable[a.Pool] | Iterable[a.Stage], b
     start = 0
     need = c.Need(f"a whole number from 1 to {_MOST_MEMBERS}", lambda x: c.COUNT.holds(x) and x <= _MOST_MEMBERS)
     for item in declared:
-        size = (
-            1 if item.size is None else p.whole(c.fold_place(resolver, item.size, f"the size of `{item.name}`", need))
-        )
+        what = f"the size of `{item.name}`"
+        folded = c.STAND_IN if item.size is None else c.fold_place(resolver, item.size, what, need)
+        size = 1 if folded is c.STAND_IN else p.whole(folded)
         bases[item.name] = start
         resolver.bases.size[item.name] = size
         start += size
@@ -172,7 +172,7 @@ class Deployment:
         argument = declared.argument
         match declared.kind:
             case "fifo" if argument is not None:
-                need = c.Need(c.COUNT.words, c.COUNT.holds, "a stage with a server for every job is a `delay`")
+                need = c.Need(c.COUNT.words, c.COUNT.holds, "for a server for every job write `delay`")
                 return p.Fifo(
                     c.fold_place(self.resolver, argument, f"the number of servers of `{declared.name}`", need)
                 )

@@ -167,11 +167,8 @@ class Resolver:
             return self._observable(node, place)
         for x in node.args:
             self.expr(x, place)
-        if name in LAWS:
-            advice = f"a law is drawn from with a tilde: {_usage(f'~{name}')}"
-        else:
-            known = (*FUNCTIONS, *STAGE_FACTS, *POOL_FACTS, "price")
-            advice = self.symbols.suggestion(name, known) or f"functions are `{' '.join(FUNCTIONS)}`"
+        known = (*FUNCTIONS, *STAGE_FACTS, *POOL_FACTS, "price")
+        advice = self.symbols.suggestion(name, known) or f"functions are `{' '.join(FUNCTIONS)}`"
         return self._fault(n.UnknownFunction(span=node.name_span, name=name, advice=advice))
 
     def _observable(self, node: a.Call, place: Place) -> e.Expr:

@@ -79,4 +79,8 @@ EVICTION_KEY = Place("an eviction key", session=True, time=True, contexts=_ENTRY
 SPILL = Place("a spill", session=True, time=True, draws=True, contexts=_ENTRY)
 WORKLOAD_BLOCK = Place("the workload", session=True, time=True, draws=True, computed=False)
 STATEMENT = Place("a session", session=True, time=True, draws=True, computed=False)
-HOLD_HEADER = Place("the units, `reserve` or `reuse` of a hold", session=True, time=True)
+
+
+def hold_header(what: str, inside: bool) -> Place:
+    """The units, `reserve` or `reuse` of a hold; `inside` another hold `cached` can be read, and is that one's."""
+    return Place(what, session=True, time=True, cached=inside)

@@ -8,7 +8,7 @@ from serq.base.source import Span
 from serq.check import advice as w
 from serq.check import form_errors as f
 from serq.check import scopes
-from serq.check.constants import COUNT, NOT_NEGATIVE, check_if_constant
+from serq.check.constants import COUNT, NOT_NEGATIVE, STAND_IN, check_if_constant
 from serq.check.fold import is_nan, shown
 from serq.check.resolve import Resolver
 from serq.ir import expr as e
@@ -17,6 +17,7 @@ from serq.syntax import ast as a
 
 _NOWHERE = -1
 """A target that is not known yet."""
+_UNITS, _RESERVE, _REUSE = "the units of a hold", "`reserve` of a hold", "`reuse` of a hold"
 
 
 def flatten(resolver: Resolver, pools: tuple[p.Pool, ...], session: a.Session) -> tuple[p.Instruction, ...]:
@@ -114,8 +115,8 @@ class _Flattener:
         parts = self._parts(hold)
         reuse = None
         if hold.reuse is not None:
-            reuse = self.resolver.expr(hold.reuse, self._header)
-            check_if_constant(self.resolver, reuse, "`reuse`", NOT_NEGATIVE)
+            reuse = self.resolver.expr(hold.reuse, self._header(_REUSE))
+            check_if_constant(self.resolver, reuse, _REUSE, NOT_NEGATIVE)
         at = len(self.code)
         self.code.append(p.Hold(parts, reuse, _NOWHERE, hold.span))
         self.holds.append(parts)
@@ -130,26 +131,24 @@ class _Flattener:
 
     # -- holds -------------------------------------------------------------------------------------------------------
 
-    @property
-    def _header(self) -> scopes.Place:
-        """What the units, `reserve` and `reuse` of a hold may read here: `cached` belongs to an enclosing hold."""
-        return replace(scopes.HOLD_HEADER, cached=bool(self.holds))
+    def _header(self, what: str) -> scopes.Place:
+        return scopes.hold_header(what, inside=bool(self.holds))
 
     def _parts(self, hold: a.Hold) -> tuple[p.HoldPart, ...]:
         parts: list[p.HoldPart] = []
         for written in hold.parts:
-            ref = self.resolver.pool(written.pool, self._header)
-            units = self.resolver.expr(written.units, self._header)
-            reserve = None if written.reserve is None else self.resolver.expr(written.reserve, self._header)
+            ref = self.resolver.pool(written.pool, self._header("the index of a hold's pool"))
+            units = self.resolver.expr(written.units, self._header(_UNITS))
+            reserve = None if written.reserve is None else self.resolver.expr(written.reserve, self._header(_RESERVE))
             if ref is None:
                 continue
             if any(self._same(ref, other.pool) for other in parts):
                 self.report(f.RepeatedPool(span=written.pool.span, pool=written.pool.name))
             if any(self._same(ref, other.pool) for outer in self.holds for other in outer):
                 self.report(w.NestedHold(span=written.pool.span, pool=written.pool.name))
-            self._check_units(ref, units, "the units of a hold")
+            self._check_units(ref, units, _UNITS)
             if reserve is not None:
-                self._check_units(ref, reserve, "`reserve`")
+                self._check_units(ref, reserve, _RESERVE)
             parts.append(p.HoldPart(ref, units, reserve, written.span))
         return tuple(parts)
 
@@ -176,7 +175,7 @@ class _Flattener:
         check_if_constant(self.resolver, expr, what, NOT_NEGATIVE)
         units = self.resolver.constants.number(expr)
         pool = self.pools[ref.base]
-        if units is None or is_nan(units):
+        if units is None or is_nan(units) or STAND_IN in (pool.cap, pool.block):
             return
         block = 1 if pool.block is None else p.whole(pool.block)
         rounded = units if pool.block is None or math.isinf(units) else -(-units // block) * block

@@ -71,17 +71,17 @@ class _Collector:
         s = self.symbols
         match item:
             case a.Let():
-                if self.declare(item.name, "let", item.name_span):
-                    s.lets[item.name] = item
+                self.declare(item.name, "let", item.name_span)
+                s.lets.setdefault(item.name, item)
             case a.Pool():
-                if self.declare(item.name, "pool", item.name_span):
-                    s.pools[item.name] = item
+                self.declare(item.name, "pool", item.name_span)
+                s.pools.setdefault(item.name, item)
             case a.Stage():
-                if self.declare(item.name, "stage", item.name_span):
-                    s.stages[item.name] = item
+                self.declare(item.name, "stage", item.name_span)
+                s.stages.setdefault(item.name, item)
             case a.Gauge():
-                if self.declare(item.name, "gauge", item.name_span):
-                    s.gauges[item.name] = item
+                self.declare(item.name, "gauge", item.name_span)
+                s.gauges.setdefault(item.name, item)
             case a.Workload(items=items):
                 self.workload(items)
             case a.Session(body=body):

@@ -103,7 +103,8 @@ def link_run(resolver: Resolver, block: a.RunBlock) -> p.RunSettings:
         first[option.name] = option.span
         values[option.name] = c.fold_place(resolver, option.value, f"the {option.name}", needs[option.name])
     horizon, warmup = values.get("horizon"), values.get("warmup")
-    if horizon is not None and warmup is not None and warmup.exact >= horizon.exact:
+    sound = c.STAND_IN not in (horizon, warmup)
+    if sound and horizon is not None and warmup is not None and warmup.exact >= horizon.exact:
         need = f"below the horizon, {shown(horizon.exact)}"
         span = next(o.value.span for o in block.options if o.name == "warmup")
         resolver.report(n.WrongConstant(span=span, what="the warmup", need=need, value=shown(warmup.exact)))
