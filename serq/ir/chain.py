@@ -60,7 +60,8 @@ class Chain:
     """The reachable chain. `initial` is a distribution over states; rewards are named as in `ratios`.
 
     `labels` name sets of states. `lumped` says in words which exact quotients were taken, `truncated` what was cut
-    off. `lines` maps a state to the program lines at which its sessions are.
+    off, `approximated` which laws were replaced by near ones. `lines` maps a state to the program lines at which its
+    sessions are.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Chain:
     lumped: tuple[str, ...] = ()
     truncated: tuple[str, ...] = ()
     lines: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    approximated: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:

@@ -22,7 +22,8 @@ class Control:
     """A program prepared for enumeration.
 
     `linear` gives the parts of every set and observe by node, or the reason why it has none. `kept` maps an
-    instruction at which time may pass to the attributes (and built-in ones) whose values matter afterwards.
+    instruction at which time may pass to the attributes (and built-in ones) whose values matter afterwards; `always`
+    are those that eviction keys read.
     """
 
     program: p.Program
@@ -31,6 +32,7 @@ class Control:
     kinds: Kinds
     linear: dict[int, Linear | str]
     kept: dict[int, Names]
+    always: Names
 
 
 def control_of(program: p.Program) -> Control:
@@ -40,7 +42,7 @@ def control_of(program: p.Program) -> Control:
     linear = _take_apart(graph, kinds)
     slicer = _Slicer(program, graph, linear)
     slicer.solve()
-    return Control(program, slicer.sliced(), graph, kinds, linear, slicer.kept())
+    return Control(program, slicer.sliced(), graph, kinds, linear, slicer.kept(), slicer.always)
 
 
 def _take_apart(graph: Graph, kinds: Kinds) -> dict[int, Linear | str]:

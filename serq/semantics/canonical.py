@@ -1,0 +1,304 @@
+"""Configurations to canonical states and back.
+
+Equal up to a renaming of sessions means: the same records, counted. The records are numbered as they are met, and a
+state is the sorted tuple of their numbers. Sorting is the whole canonical form, since no record names a session:
+Kemeny and Snell, Finite Markov Chains, section 6.3 (lumpability); `docs/explanation/markov-chain.md` has the argument.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from serq.ir import flow
+from serq.ir import program as p
+from serq.semantics.configuration import Allocation, Claim, Configuration, Entry, Grower, Job, Scope, Session, Status
+from serq.semantics.control import Control
+from serq.semantics.phases import WorkLaws
+from serq.semantics.pinned import dropped_ranks
+from serq.semantics.records import DEAD, Quotients, Record, State
+from serq.semantics.symbols import Amount
+
+WAITING = -1
+"""The phase of a job that is not in service; also the rank where no order is kept."""
+
+Phases = dict[int, int]
+"""The phase of every job in service, by job number."""
+
+
+class Decoded(NamedTuple):
+    """A configuration, the jobs of its sessions in the order of the state's records, and the phases of the jobs."""
+
+    configuration: Configuration
+    jobs: list[Job | None]
+    phases: Phases
+
+
+_FIRST_NUMBER = 1_000_000
+"""Where new running numbers begin in a decoded configuration: above every rank."""
+
+
+class Codec:
+    """Encodes and decodes the states of one program; `records` lists the records met, by number."""
+
+    def __init__(
+        self, control: Control, laws: WorkLaws, quotients: Quotients, fresh: Callable[[], Configuration]
+    ) -> None:
+        program = control.program
+        self.records: list[Record] = []
+        self.names = {pc: self._names(control, quotients, pc) for pc in control.kept}
+        self._codes: dict[Record, int] = {}
+        self._program = program
+        self._laws = laws
+        self._quotients = quotients
+        self._fresh = fresh
+        self._keys = tuple(sorted(control.always))
+        self._lifo = [pool.preempt == "lifo" for pool in program.pools]
+        self._keyed = [bool(pool.queue) for pool in program.pools]
+        self._dropped = dropped_ranks(program) if quotients.pinned_ranks else {}
+        self._holds = flow.enclosing_holds(program)
+
+    @staticmethod
+    def _names(control: Control, quotients: Quotients, pc: int) -> tuple[str, ...]:
+        kept = control.kept[pc]
+        if not quotients.dead_values:
+            kept = kept | set(control.program.attributes)
+        # no hold of a continuous-time program ever has a computed position
+        return tuple(sorted(kept - {"computed"}))
+
+    # -- encoding ----------------------------------------------------------------------------------------------------
+
+    def encode(self, configuration: Configuration, phases: Phases) -> State:
+        """The canonical state of a configuration at rest."""
+        places = self._places(configuration, phases)
+        numbers = self._admission_ranks(configuration)
+        entries, dead = self._entries(configuration)
+        live = []
+        for session in configuration.sessions.values():
+            scopes = tuple(
+                (numbers.get(scope.number, 0), *(x for a in scope.allocations for x in (a.pool, a.units)))
+                for scope in session.scopes
+            )
+            mine = entries.get(session.serial)
+            record = Record(
+                session.pc, self._values(session), places[session.serial], scopes, () if mine is None else tuple(mine)
+            )
+            live.append(self.code(record))
+        if self._quotients.symmetry:
+            return tuple(sorted([*live, *(self.code(record) for record in dead)]))
+        return (*live, *sorted(self.code(record) for record in dead))
+
+    def ordered(self, codes: list[int]) -> State:
+        """The state of these records, given in the order of a state of which one record has changed."""
+        return tuple(sorted(codes)) if self._quotients.symmetry else tuple(codes)
+
+    def code(self, record: Record) -> int:
+        """The number of a record."""
+        code = self._codes.get(record)
+        if code is None:
+            code = self._codes[record] = len(self.records)
+            self.records.append(record)
+        return code
+
+    def _values(self, session: Session) -> tuple[Any, ...]:
+        names = self.names[session.pc]
+        return tuple(self._value(session, name) for name in names) if names else ()
+
+    def _value(self, session: Session, name: str) -> Any:
+        if name in _BUILT_IN:
+            return getattr(session, name)
+        value = session.attributes.get(name)
+        return ("~", self._laws.code(value)) if isinstance(value, Amount) else value
+
+    def _places(self, configuration: Configuration, phases: Phases) -> dict[int, tuple[Any, ...]]:
+        """Per session what it is doing, with its rank in whatever order it stands in."""
+        out: dict[int, tuple[Any, ...]] = {}
+        code = self._laws.code
+        for stage, state in enumerate(configuration.stages):
+            for rank, job in enumerate(state.waiting):
+                out[_serial(job)] = (stage, code(job.work), WAITING, rank)
+            for rank, job in enumerate(state.serving.values()):
+                order = WAITING if self._quotients.service_order else rank
+                out[_serial(job)] = (stage, code(job.work), phases[job.number], order)
+        for pool, holds in enumerate(configuration.pools):
+            # where keys decide, the preempted stand before them: their ranks are negative
+            ahead = sum(claim.number < 0 for claim in holds.queue) if self._keyed[pool] else 0
+            for rank, claim in enumerate(holds.queue):
+                out[claim.session.serial] = (pool, rank - ahead, *claim.pools)
+            for rank, grower in enumerate(holds.growers):
+                scope = grower.allocation.scope
+                where = grower.session.scopes.index(scope), scope.allocations.index(grower.allocation)
+                out[grower.session.serial] = (pool, rank, *where, grower.units)
+        return out
+
+    def _admission_ranks(self, configuration: Configuration) -> dict[int, int]:
+        """Ranks of admission among the holds that a preemption may choose from."""
+        if not any(self._lifo):
+            return {}
+        numbers = {
+            allocation.scope.number
+            for pool, lifo in zip(configuration.pools, self._lifo, strict=True)
+            if lifo
+            for allocation in pool.allocations
+        }
+        return {number: rank + 1 for rank, number in enumerate(sorted(numbers))}
+
+    def _entries(self, configuration: Configuration) -> tuple[dict[int, list[tuple[int, Any, int]]], list[Record]]:
+        """The cache entries of live sessions by serial, and records of the dead ones, with ranks of release."""
+        mine: dict[int, list[tuple[int, Any, int]]] = {}
+        dead: list[Record] = []
+        for pool, state in enumerate(configuration.pools):
+            if not (state.entries or state.dead):
+                continue
+            entries = [*state.entries.values(), *state.dead]
+            if state.dead:
+                entries.sort(key=lambda entry: entry.number)
+            rank = 0
+            for entry in entries:
+                owner = entry.owner
+                if entry.dead or owner.status is Status.ENDED:
+                    values = tuple(self._value(owner, name) for name in self._keys)
+                    dead.append(Record(DEAD, values, (), (), ((pool, entry.units, rank),)))
+                elif owner.status is Status.QUEUED and pool in self._dropped.get(owner.pc, ()):
+                    mine.setdefault(owner.serial, []).append((pool, entry.units, WAITING))
+                    continue
+                else:
+                    mine.setdefault(owner.serial, []).append((pool, entry.units, rank))
+                rank += 1
+        return mine, dead
+
+    # -- decoding ----------------------------------------------------------------------------------------------------
+
+    def decode(self, state: State) -> "Decoded":
+        """A configuration in that state."""
+        return _Decoder(self, self._fresh(), self._program, self._laws).decode(state)
+
+    @property
+    def owner_names(self) -> tuple[str, ...]:
+        """The attributes that a dead entry keeps of its owner: what eviction keys read."""
+        return self._keys
+
+    def holds_around(self, pc: int) -> tuple[int, ...]:
+        """The holds that are open while a session rests at an instruction, outermost first."""
+        return self._holds[pc]
+
+
+_BUILT_IN = ("cached", "serial", "turn_no")
+
+
+def _serial(job: Job) -> int:
+    assert job.session is not None, "a transfer between tiers is no part of a chain"
+    return job.session.serial
+
+
+class _Decoder:
+    def __init__(self, codec: Codec, configuration: Configuration, program: p.Program, laws: WorkLaws) -> None:
+        self.codec = codec
+        self.configuration = configuration
+        self.code = program.code
+        self.laws = laws
+        self.phases: Phases = {}
+        self.entries: list[tuple[int, int, Entry]] = []  # pool, rank, entry
+        self.claims: list[tuple[int, int, Claim]] = []
+        self.waiting: list[tuple[int, int, Job]] = []
+        self.serving: list[tuple[int, int, Job]] = []
+        self.growers: list[tuple[int, int, Grower]] = []
+        self.allocations: list[Allocation] = []
+
+    def decode(self, state: State) -> Decoded:
+        configuration, records = self.configuration, self.codec.records
+        jobs: list[Job | None] = []
+        for code in state:
+            record = records[code]
+            if record.pc == DEAD:
+                self._dead(record)
+                jobs.append(None)
+            else:
+                session = self._session(len(jobs), record)
+                configuration.sessions[session.serial] = session
+                jobs.append(session.job)
+        configuration.next_serial = max(configuration.sessions, default=-1) + 1
+        configuration.next_number = _FIRST_NUMBER
+        self._arrange()
+        return Decoded(configuration, jobs, self.phases)
+
+    def _session(self, place: int, record: Record) -> Session:
+        session = Session(place, 0)
+        session.pc = record.pc
+        for name, value in zip(self.codec.names[record.pc], record.values, strict=True):
+            self._remember(session, name, value)
+        for scope in record.scopes:
+            self._scope(session, scope)
+        match self.code[record.pc]:
+            case p.Run():
+                self._job(session, record.place)
+            case p.Hold():
+                pool, rank, *pools = record.place
+                session.status, session.place = Status.QUEUED, pool
+                self.claims.append((pool, rank, Claim(session, tuple(pools), 0, rank)))
+            case _:
+                pool, rank, scope_place, part, units = record.place
+                session.status, session.place = Status.GROWING, pool
+                allocation = session.scopes[scope_place].allocations[part]
+                self.growers.append((pool, rank, Grower(session, allocation, units, rank)))
+        for pool, units, rank in record.entries:
+            self.entries.append((pool, rank, Entry(session, units, 0, rank)))
+        return session
+
+    def _remember(self, session: Session, name: str, value: Any) -> None:
+        if name in _BUILT_IN:
+            setattr(session, name, value)
+        elif isinstance(value, tuple):
+            session.attributes[name] = self.laws.laws[value[1]].amount
+        elif value is not None:
+            session.attributes[name] = value
+
+    def _scope(self, session: Session, packed: tuple[Any, ...]) -> None:
+        scope = Scope(self.codec.holds_around(session.pc)[len(session.scopes)], packed[0], 0)
+        for pool, units in zip(packed[1::2], packed[2::2], strict=True):
+            allocation = Allocation(session, scope, pool, units, 0)
+            scope.allocations.append(allocation)
+            self.allocations.append(allocation)
+        session.scopes.append(scope)
+
+    def _job(self, session: Session, place: tuple[Any, ...]) -> None:
+        stage, law, phase, rank = place
+        job = Job(session.serial + 1, stage, self.laws.laws[law].amount, session)
+        session.status, session.place, session.job = Status.AT_STAGE, stage, job
+        if phase == WAITING:
+            self.waiting.append((stage, rank, job))
+        else:
+            self.serving.append((stage, rank, job))
+            self.phases[job.number] = phase
+
+    def _dead(self, record: Record) -> None:
+        ((pool, units, rank),) = record.entries
+        owner = Session(-1 - len(self.entries), 0)
+        owner.status = Status.ENDED
+        for name, value in zip(self.codec.owner_names, record.values, strict=True):
+            self._remember(owner, name, value)
+        self.entries.append((pool, rank, Entry(owner, units, 0, rank, dead=True)))
+
+    def _arrange(self) -> None:
+        """Put everything into its order."""
+        pools, stages = self.configuration.pools, self.configuration.stages
+        for pool, _, entry in sorted(self.entries, key=_order):
+            state = pools[pool]
+            state.cached += entry.units
+            if entry.dead:
+                state.dead.append(entry)
+            else:
+                state.entries[entry.owner.serial] = entry
+        for allocation in sorted(self.allocations, key=lambda a: a.scope.number):
+            pools[allocation.pool].used += allocation.units
+            pools[allocation.pool].allocations.append(allocation)
+        for pool, _, claim in sorted(self.claims, key=_order):
+            pools[pool].queue.append(claim)
+        for pool, _, grower in sorted(self.growers, key=_order):
+            pools[pool].growers.append(grower)
+        for stage, _, job in sorted(self.waiting, key=_order):
+            stages[stage].waiting.append(job)
+        for stage, _, job in sorted(self.serving, key=_order):
+            stages[stage].serving[job.number] = job
+
+
+def _order(item: tuple[int, int, Any]) -> tuple[int, int]:
+    return item[0], item[1]

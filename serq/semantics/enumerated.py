@@ -1,0 +1,256 @@
+"""The world of the explorer: no time, no chance, no clocks; finite choices are replayed, draws stay undrawn."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from serq.base.errors import OutsideFragmentError, RunError
+from serq.ir import expr as e
+from serq.ir import program as p
+from serq.ir.evaluate import Arithmetic, NoScope, Value, compile_expr
+from serq.ir.laws import Law, problem_of, support
+from serq.semantics.configuration import Claim, Entry, Job, Session
+from serq.semantics.errors import BadLaw, BadStageValue
+from serq.semantics.fragment_errors import HoldNeverFits
+from serq.semantics.phases import WorkLaws
+from serq.semantics.symbols import Amount, Symbolic, Undrawn, rate_text, rational, slim
+from serq.semantics.world import Estimate, Purpose, Recorder
+
+Options = tuple[tuple[Any, Fraction], ...]
+
+
+class Script:
+    """Finite choices, replayed: the first run takes the first option everywhere, `advance` moves on to the next run."""
+
+    def __init__(self) -> None:
+        self.probability = Fraction(1)
+        self._taken: list[int] = []
+        self._options: list[Options] = []
+        self._next = 0
+
+    def begin(self) -> None:
+        """The next run starts from the beginning."""
+        self._next = 0
+        self.probability = Fraction(1)
+
+    def choose(self, options: Options) -> Any:
+        """The option of this run; the probability of the run is multiplied by its own."""
+        place = self._next
+        self._next += 1
+        if place == len(self._taken):
+            self._taken.append(0)
+            self._options.append(options)
+        value, probability = self._options[place][self._taken[place]]
+        self.probability *= probability
+        return value
+
+    def advance(self) -> bool:
+        """Whether there is another run; if not, the script is empty again."""
+        while self._taken and self._taken[-1] + 1 == len(self._options[-1]):
+            self._taken.pop()
+            self._options.pop()
+        if self._taken:
+            self._taken[-1] += 1
+        return bool(self._taken)
+
+
+class EnumeratedWorld:
+    """Answers the machine for the explorer. `phases` has the phase of every job in service, by job number."""
+
+    def __init__(self, program: p.Program, laws: WorkLaws) -> None:
+        self.program = program
+        self.arithmetic: Arithmetic = Symbolic()
+        self.laws = laws
+        self.script = Script()
+        self.phases: dict[int, int] = {}
+        self._constants = {c.name: slim(c.folded.exact) for c in program.constants}
+        self._drawn: dict[tuple[int, tuple[Value, ...]], Amount] = {}
+
+    # -- numbers -----------------------------------------------------------------------------------------------------
+
+    def constants(self) -> Mapping[str, Value]:
+        """The `let` constants as rationals."""
+        return self._constants
+
+    def number(self, folded: p.Folded) -> Value:
+        """A folded constant as a rational."""
+        return slim(folded.exact)
+
+    def now(self) -> Value:
+        """No time: nothing that steers a chain reads it."""
+        return 0
+
+    def store(self, session: Session, name: str, value: Value) -> Value:
+        """An attribute keeps the value itself."""
+        return value
+
+    def work_problem(self, work: Value) -> str | None:
+        """Why this is no work of a chain."""
+        return self.laws.problem(work)
+
+    def is_zero(self, work: Value) -> bool:
+        """Whether a run of this work completes at once."""
+        return work.mean == 0 if isinstance(work, Amount) else bool(work == 0)
+
+    # -- chance ------------------------------------------------------------------------------------------------------
+
+    def draw(self, draw: e.Draw, args: tuple[Value, ...], session: Session | None, purpose: Purpose) -> Value:
+        """A choice of the script for a law of finite support, an undrawn amount for any other."""
+        law = Law(draw.law, args)
+        problem = problem_of(law)
+        if problem is not None:
+            text = ", ".join(str(a) for a in args)
+            fault = BadLaw(span=draw.span, law=draw.law, arguments=text, problem=problem)
+            raise RunError(self.program.source, [fault])
+        values = support(law)
+        if values is None:
+            return self._undrawn(draw, law)
+        if len(values) == 1:
+            return slim(values[0][0])
+        return self.script.choose(tuple((slim(v), rational(q)) for v, q in values))
+
+    def _undrawn(self, draw: e.Draw, law: Law) -> Amount:
+        key = (id(draw), law.args)
+        amount = self._drawn.get(key)
+        if amount is None:
+            exact = Law(law.name, tuple(rational(a) for a in law.args))
+            phases = int(law.args[0]) if law.name == "erlang" else 1
+            amount = Amount(((Undrawn(exact, rate_text(draw, phases)), Fraction(1)),))
+            self._drawn[key] = amount
+        return amount
+
+    def branch(self, probability: Value, session: Session, pc: int) -> bool:
+        """A choice of the script between the two blocks."""
+        first = rational(probability)
+        return bool(self.script.choose(((True, first), (False, 1 - first))))
+
+    def arrival_gap(self, gap: e.Expr) -> Amount:
+        """The gap of a renewal process whose gaps are exponential."""
+        amount = compile_expr(gap, self.arithmetic, self._constants)(_GapScope(self))
+        assert isinstance(amount, Amount), "the fragment admits exponential gaps only"
+        return amount
+
+    def trace_turn(self, session: Session) -> Mapping[str, Value]:
+        """No trace: the fragment has none."""
+        raise LookupError("a chain replays no trace")
+
+    # -- clocks ------------------------------------------------------------------------------------------------------
+
+    def start(self, stage: int, job: Job) -> None:
+        """A job enters service in one of the first phases of its law."""
+        start = self.laws.laws[self.laws.code(job.work)].start
+        self.phases[job.number] = start[0][0] if len(start) == 1 else self.script.choose(start)
+
+    def stop(self, stage: int, job: Job) -> None:
+        """A job leaves service."""
+        del self.phases[job.number]
+
+    def begin_iteration(self, stage: int, duration: Value) -> None:
+        """No iterations: the fragment has no step stages."""
+        raise LookupError("a chain has no iterations")
+
+    def other_clock_now(self) -> bool:
+        """Two clocks of a chain never fire at one instant."""
+        return False
+
+    def capacity(self, stage: int, present: int) -> Value:
+        """The total rate of a ps stage with so many jobs."""
+        place = self.program.stages[stage]
+        assert isinstance(place.kind, p.ProcessorSharing)
+        value = compile_expr(place.kind.rate, self.arithmetic, self._constants)(_Present(present))
+        if not 0 <= value < float("inf"):
+            more = f", and finite, with {present} jobs present too"
+            fault = BadStageValue(span=place.span, what="capacity", stage=place.name, value=str(value), limit=more)
+            raise RunError(self.program.source, [fault])
+        return value
+
+    # -- observables -------------------------------------------------------------------------------------------------
+
+    def work(self, stage: int) -> Value:
+        """Unfinished work is a real number: the fragment lets nothing read it."""
+        raise LookupError("a chain knows no unfinished work")
+
+    def estimate(self, fact: Estimate, stage: int) -> Value:
+        """Online estimates are real numbers: the fragment lets nothing read them."""
+        raise LookupError("a chain keeps no online estimates")
+
+
+class _Present(NoScope):
+    """The surroundings of a capacity: the number of jobs present."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+
+    def context(self, name: e.ContextName) -> Value:
+        """`n`, the only context variable there is."""
+        return self._n
+
+
+class _GapScope(NoScope):
+    """The surroundings of a gap between arrivals: it may draw."""
+
+    def __init__(self, world: EnumeratedWorld) -> None:
+        self._world = world
+
+    def draw(self, draw: e.Draw, args: tuple[Value, ...]) -> Value:
+        return self._world.draw(draw, args, None, "workload")
+
+
+class Impulses(Recorder):
+    """What happens while one event settles, by the name of the reward it earns."""
+
+    def __init__(self, program: p.Program) -> None:
+        self._program = program
+        self._completed = [f"stage.{stage.name}.throughput" for stage in program.stages]
+        self._pools = [f"pool.{pool.name}." for pool in program.pools]
+        self.earned: dict[str, Fraction] = {}
+        self.broken: dict[str, str] = {}
+
+    def take(self) -> tuple[tuple[str, Fraction], ...]:
+        """What was earned since the last call, sorted by name, zeros left out."""
+        earned, self.earned = self.earned, {}
+        return tuple(sorted((name, value) for name, value in earned.items() if value))
+
+    def _earn(self, name: str, value: Fraction | int = 1) -> None:
+        self.earned[name] = self.earned.get(name, Fraction(0)) + value
+
+    def observed(self, session: Session, observe: p.Observe, value: Value) -> None:
+        """One observation, and its finite part."""
+        self._earn(f"observe.{observe.name}.rate")
+        if isinstance(value, Amount):
+            value = value.mean
+        if isinstance(value, float) and not abs(value) < float("inf"):
+            self.broken[observe.name] = f"an observation is {value}"
+            return
+        self._earn(f"observe.{observe.name}.sum", rational(value))
+
+    def lost(self) -> None:
+        """An arrival was lost."""
+        self._earn("sessions.losses")
+
+    def ended(self, session: Session) -> None:
+        """A session ended."""
+        self._earn("sessions.throughput")
+
+    def completed(self, stage: int, job: Job) -> None:
+        """A job is done."""
+        self._earn(self._completed[stage])
+
+    def admitted(self, pool: int, claim: Claim) -> None:
+        """A hold was admitted."""
+        self._earn(self._pools[pool] + "admissions")
+
+    def rejected(self, pool: int, claim: Claim) -> None:
+        """A hold that never fits is no part of a chain."""
+        span = self._program.code[claim.session.pc].span
+        fault = HoldNeverFits(span=span, pool=self._program.pools[pool].name)
+        raise OutsideFragmentError(self._program.source, [fault])
+
+    def evicted(self, pool: int, entry: Entry, units: Value, whole: bool) -> None:
+        """Units were taken off an entry."""
+        self._earn(self._pools[pool] + "evictions", int(whole))
+        self._earn(self._pools[pool] + "evicted_units", rational(units))
+
+    def preempted(self, pool: int, session: Session) -> None:
+        """A session lost its hold."""
+        self._earn(self._pools[pool] + "preemptions")
