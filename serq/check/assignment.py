@@ -1,11 +1,15 @@
 """Attributes that are read before any path has set them.
 
 A forward data-flow analysis over the flat code: which attributes may be set when control reaches an instruction. What
-is set on some paths only is left to the run. Sets of attributes are bits of a number, kept at the starts of straight
-stretches of code only, so that long programs stay cheap.
+is set on some paths only is left to the run. It is done twice. First on all paths: an attribute that none of them has
+set is a fault, even where `?:`, `&&` or `||` might pass it over. Then without the paths that go on behind a read that
+certainly fails: a loop that sets an attribute at its end does not help the read at its start.
+
+Sets of attributes are bits of a number, kept at the starts of straight stretches of code only, so that long programs
+stay cheap.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from heapq import heappop, heappush
 
 from serq.base.diagnostics import Diagnostic
@@ -14,18 +18,40 @@ from serq.ir import expr as e
 from serq.ir import program as p
 from serq.ir.flow import expressions, successors, writes
 
+Nodes = Callable[[e.Expr], Iterable[e.Expr]]
+"""The parts of an expression to look at: all of them, or those that are certainly evaluated."""
+
 
 def unset_attributes(program: p.Program) -> list[Diagnostic]:
     """A fault for each attribute that is read where no path has set it, at its first such place."""
+    reads = [*_Analysis(program, e.walk, stops=False).unset_reads()]
+    reads += _Analysis(program, _certain, stops=True).unset_reads()
     first: dict[str, e.Attr] = {}
-    for attr in sorted(_Analysis(program).unset_reads(), key=lambda x: x.span):
+    for attr in sorted(reads, key=lambda x: x.span):
         first.setdefault(attr.name, attr)
     return [UnsetAttribute(span=x.span, name=x.name, advice=_advice(program, x.name)) for x in first.values()]
 
 
+def _certain(expr: e.Expr) -> Iterator[e.Expr]:
+    """What is evaluated whenever the expression is."""
+    yield expr
+    match expr:
+        case e.Cond(test=test):
+            yield from _certain(test)
+        case e.Binary(op="&&" | "||", left=left):
+            yield from _certain(left)
+        case _:
+            for part in e.children(expr):
+                yield from _certain(part)
+
+
 class _Analysis:
-    def __init__(self, program: p.Program) -> None:
+    """One analysis of one program. `stops`: control does not go on behind a read that fails."""
+
+    def __init__(self, program: p.Program, nodes: Nodes, stops: bool) -> None:
         self.program = program
+        self.nodes = nodes
+        self.stops = stops
         self.bit = {name: 1 << i for i, name in enumerate(program.attributes)}
         self.joins = {t for pc in range(len(program.code)) for t in successors(program, pc) if t != pc + 1}
         self.traced = self.bits(p.TRACE_ATTRIBUTES if program.trace else ())
@@ -38,9 +64,8 @@ class _Analysis:
         """Every read of an attribute that no path has set."""
         yield from self.block_reads(self.program.init, 0)
         for start, known in self.known_at_starts().items():
-            for pc in self.stretch(start):
-                yield from self.reads(self.program.code[pc], known)
-                known |= self.bits(writes(self.program, pc))
+            for _, reads, _ in self.stretch(start, known):
+                yield from reads
 
     def known_at_starts(self) -> dict[int, int]:
         """Per start of a reachable stretch, what some path has set before it; earlier code is settled first."""
@@ -48,11 +73,9 @@ class _Analysis:
         todo = [0]
         while todo:
             start = heappop(todo)
-            known = before[start]
-            last = start
-            for pc in self.stretch(start):
-                known |= self.bits(writes(self.program, pc))
-                last = pc
+            *_, (last, reads, known) = self.stretch(start, before[start])
+            if reads and self.stops:
+                continue
             for following in successors(self.program, last):
                 merged = before.get(following, 0) | known
                 if merged != before.get(following):
@@ -60,13 +83,20 @@ class _Analysis:
                     heappush(todo, following)
         return before
 
-    def stretch(self, start: int) -> Iterator[int]:
-        """The instructions from `start` on that are only reached one from the other."""
+    def stretch(self, start: int, known: int) -> Iterator[tuple[int, list[e.Attr], int]]:
+        """The instructions from `start` on that are only reached one from the other.
+
+        Each with its unset reads and with what is set behind it.
+        """
         pc = start
-        yield pc
-        while successors(self.program, pc) == (pc + 1,) and pc + 1 not in self.joins:
+        while True:
+            reads = [*self.reads(self.program.code[pc], known)]
+            known |= self.bits(writes(self.program, pc))
+            yield pc, reads, known
+            straight = successors(self.program, pc) == (pc + 1,) and pc + 1 not in self.joins
+            if not straight or (reads and self.stops):
+                return
             pc += 1
-            yield pc
 
     def reads(self, instruction: p.Instruction, known: int) -> Iterator[e.Attr]:
         """What the instruction reads although it is not known to be set anywhere before."""
@@ -91,7 +121,7 @@ class _Analysis:
 
     def unset(self, expr: e.Expr, known: int) -> Iterator[e.Attr]:
         """The same for one expression."""
-        return (x for x in e.walk(expr) if isinstance(x, e.Attr) and not self.bit.get(x.name, 0) & known)
+        return (x for x in self.nodes(expr) if isinstance(x, e.Attr) and not self.bit.get(x.name, 0) & known)
 
 
 def _advice(program: p.Program, name: str) -> str:

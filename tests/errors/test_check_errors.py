@@ -24,12 +24,16 @@ EXPECTED = re.compile(r"// (SQ\d{3}) at (\d+):(\d+)")
 PAGES = Path(__file__).parents[2] / "docs" / "reference" / "errors"
 
 
-def diagnose(case: Path) -> tuple[SourceFile, tuple[Diagnostic, ...]]:
-    source = SourceFile(case.name, case.read_text("utf-8"))
+def found_in(text: str, name: str) -> tuple[SourceFile, tuple[Diagnostic, ...]]:
+    source = SourceFile(name, text)
     try:
         return source, link(parse(source)).warnings
     except LoadError as error:
         return source, error.diagnostics
+
+
+def diagnose(case: Path) -> tuple[SourceFile, tuple[Diagnostic, ...]]:
+    return found_in(case.read_text("utf-8"), case.name)
 
 
 def expected(case: Path) -> list[tuple[str, int, int]]:
@@ -60,6 +64,19 @@ def test_every_code_has_a_case_and_a_page(cls: type[Diagnostic]) -> None:
     assert any(case.stem.startswith(cls.code) for case in CASES)
     page = (PAGES / f"{cls.code}.md").read_text("utf-8")
     assert page.startswith(f"# {cls.code}: ")
+
+
+BLOCK = re.compile(r"```(serq|text)\n(.*?)```", re.DOTALL)
+
+
+@pytest.mark.parametrize("cls", OWN, ids=lambda cls: cls.__name__)
+def test_the_page_shows_the_fault_and_a_program_without_it(cls: type[Diagnostic]) -> None:
+    page = (PAGES / f"{cls.code}.md").read_text("utf-8")
+    (_, bad), (_, shown), (_, mended) = BLOCK.findall(page)
+    source, diagnostics = found_in(bad, "example.sq")
+    assert {d.code for d in diagnostics} == {cls.code}
+    assert render_all(source, diagnostics) + "\n" == shown
+    assert found_in(mended, "example.sq")[1] == ()
 
 
 def test_one_class_for_each_code_in_its_range() -> None:
