@@ -33,7 +33,7 @@ class Decoded(NamedTuple):
 
 
 _FIRST_NUMBER = 1_000_000
-"""Where new running numbers begin in a decoded configuration: above every rank."""
+"""Where new running numbers begin in a decoded configuration: above every rank, and above every serial kept."""
 
 
 class Codec:
@@ -46,6 +46,7 @@ class Codec:
         self.records: list[Record] = []
         self.names = {pc: self._names(control, quotients, pc) for pc in control.kept}
         self._codes: dict[Record, int] = {}
+        self._plans: list[Plan] = []
         self._program = program
         self._laws = laws
         self._quotients = quotients
@@ -55,6 +56,8 @@ class Codec:
         self._keyed = [bool(pool.queue) for pool in program.pools]
         self._dropped = dropped_ranks(program) if quotients.pinned_ranks else {}
         self._holds = flow.enclosing_holds(program)
+        # where serials steer something they are kept, and sessions that have done with theirs get others
+        self._first_serial = _FIRST_NUMBER if any("serial" in names for names in self.names.values()) else 0
 
     @staticmethod
     def _names(control: Control, quotients: Quotients, pc: int) -> tuple[str, ...]:
@@ -72,15 +75,11 @@ class Codec:
         numbers = self._admission_ranks(configuration)
         entries, dead = self._entries(configuration)
         live = []
-        for session in configuration.sessions.values():
-            scopes = tuple(
-                (numbers.get(scope.number, 0), *(x for a in scope.allocations for x in (a.pool, a.units)))
-                for scope in session.scopes
-            )
-            mine = entries.get(session.serial)
-            record = Record(
-                session.pc, self._values(session), places[session.serial], scopes, () if mine is None else tuple(mine)
-            )
+        names = self.names
+        for serial, session in configuration.sessions.items():
+            scopes = self._scopes(session, numbers) if session.scopes else ()
+            values = self._values(session) if names[session.pc] else ()
+            record = Record(session.pc, values, places[serial], scopes, tuple(entries.get(serial, ())))
             live.append(self.code(record))
         if self._quotients.symmetry:
             return tuple(sorted([*live, *(self.code(record) for record in dead)]))
@@ -96,11 +95,21 @@ class Codec:
         if code is None:
             code = self._codes[record] = len(self.records)
             self.records.append(record)
+            self._plans.append(self._plan(record))
         return code
 
     def _values(self, session: Session) -> tuple[Any, ...]:
-        names = self.names[session.pc]
-        return tuple(self._value(session, name) for name in names) if names else ()
+        return tuple([self._value(session, name) for name in self.names[session.pc]])
+
+    @staticmethod
+    def _scopes(session: Session, numbers: dict[int, int]) -> tuple[tuple[Any, ...], ...]:
+        out = []
+        for scope in session.scopes:
+            packed: list[Any] = [numbers.get(scope.number, 0)]
+            for allocation in scope.allocations:
+                packed += (allocation.pool, allocation.units)
+            out.append(tuple(packed))
+        return tuple(out)
 
     def _value(self, session: Session, name: str) -> Any:
         if name in _BUILT_IN:
@@ -169,16 +178,26 @@ class Codec:
 
     def decode(self, state: State) -> "Decoded":
         """A configuration in that state."""
-        return _Decoder(self, self._fresh(), self._program, self._laws).decode(state)
+        return _Decoder(self._fresh(), self._first_serial).decode([self._plans[code] for code in state])
+
+    def _plan(self, record: Record) -> "Plan":
+        names = self._keys if record.pc == DEAD else self.names[record.pc]
+        values = dict(zip(names, map(self._number, record.values), strict=True))
+        built_in = tuple((name, value) for name, value in values.items() if name in _BUILT_IN)
+        attributes = {n: v for n, v in values.items() if n not in _BUILT_IN and v is not None}
+        holds = () if record.pc == DEAD else self._holds[record.pc]
+        is_run = record.pc != DEAD and isinstance(self._program.code[record.pc], p.Run)
+        is_hold = record.pc != DEAD and isinstance(self._program.code[record.pc], p.Hold)
+        work = self._laws.laws[record.place[1]].amount if is_run else None
+        return Plan(record, attributes, built_in, holds, work, is_hold)
+
+    def _number(self, value: Any) -> Any:
+        return self._laws.laws[value[1]].amount if isinstance(value, tuple) else value
 
     @property
     def owner_names(self) -> tuple[str, ...]:
         """The attributes that a dead entry keeps of its owner: what eviction keys read."""
         return self._keys
-
-    def holds_around(self, pc: int) -> tuple[int, ...]:
-        """The holds that are open while a session rests at an instruction, outermost first."""
-        return self._holds[pc]
 
 
 _BUILT_IN = ("cached", "serial", "turn_no")
@@ -189,12 +208,21 @@ def _serial(job: Job) -> int:
     return job.session.serial
 
 
+class Plan(NamedTuple):
+    """What a record becomes, worked out once. `work`: that of the job, None where there is none."""
+
+    record: Record
+    attributes: dict[str, Any]
+    built_in: tuple[tuple[str, Any], ...]
+    holds: tuple[int, ...]
+    work: Amount | None
+    is_hold: bool
+
+
 class _Decoder:
-    def __init__(self, codec: Codec, configuration: Configuration, program: p.Program, laws: WorkLaws) -> None:
-        self.codec = codec
+    def __init__(self, configuration: Configuration, first_serial: int) -> None:
         self.configuration = configuration
-        self.code = program.code
-        self.laws = laws
+        self.first_serial = first_serial
         self.phases: Phases = {}
         self.entries: list[tuple[int, int, Entry]] = []  # pool, rank, entry
         self.claims: list[tuple[int, int, Claim]] = []
@@ -203,65 +231,55 @@ class _Decoder:
         self.growers: list[tuple[int, int, Grower]] = []
         self.allocations: list[Allocation] = []
 
-    def decode(self, state: State) -> Decoded:
-        configuration, records = self.configuration, self.codec.records
+    def decode(self, plans: list[Plan]) -> Decoded:
+        configuration = self.configuration
         jobs: list[Job | None] = []
-        for code in state:
-            record = records[code]
-            if record.pc == DEAD:
-                self._dead(record)
+        for place, plan in enumerate(plans):
+            if plan.record.pc == DEAD:
+                self._dead(plan)
                 jobs.append(None)
             else:
-                session = self._session(len(jobs), record)
+                session = self._session(self.first_serial + place, plan)
                 configuration.sessions[session.serial] = session
                 jobs.append(session.job)
-        configuration.next_serial = max(configuration.sessions, default=-1) + 1
+        configuration.next_serial = self.first_serial + len(plans)
         configuration.next_number = _FIRST_NUMBER
         self._arrange()
         return Decoded(configuration, jobs, self.phases)
 
-    def _session(self, place: int, record: Record) -> Session:
-        session = Session(place, 0)
+    def _session(self, serial: int, plan: Plan) -> Session:
+        record = plan.record
+        session = Session(serial, 0)
         session.pc = record.pc
-        for name, value in zip(self.codec.names[record.pc], record.values, strict=True):
-            self._remember(session, name, value)
-        for scope in record.scopes:
-            self._scope(session, scope)
-        match self.code[record.pc]:
-            case p.Run():
-                self._job(session, record.place)
-            case p.Hold():
-                pool, rank, *pools = record.place
-                session.status, session.place = Status.QUEUED, pool
-                self.claims.append((pool, rank, Claim(session, tuple(pools), 0, rank)))
-            case _:
-                pool, rank, scope_place, part, units = record.place
-                session.status, session.place = Status.GROWING, pool
-                allocation = session.scopes[scope_place].allocations[part]
-                self.growers.append((pool, rank, Grower(session, allocation, units, rank)))
+        _remember(session, plan)
+        for packed, hold in zip(record.scopes, plan.holds, strict=True):
+            self._scope(session, packed, hold)
+        if plan.work is not None:
+            self._job(session, plan.work, record.place)
+        elif plan.is_hold:
+            pool, rank, *pools = record.place
+            session.status, session.place = Status.QUEUED, pool
+            self.claims.append((pool, rank, Claim(session, tuple(pools), 0, rank)))
+        else:
+            pool, rank, scope_place, part, units = record.place
+            session.status, session.place = Status.GROWING, pool
+            allocation = session.scopes[scope_place].allocations[part]
+            self.growers.append((pool, rank, Grower(session, allocation, units, rank)))
         for pool, units, rank in record.entries:
             self.entries.append((pool, rank, Entry(session, units, 0, rank)))
         return session
 
-    def _remember(self, session: Session, name: str, value: Any) -> None:
-        if name in _BUILT_IN:
-            setattr(session, name, value)
-        elif isinstance(value, tuple):
-            session.attributes[name] = self.laws.laws[value[1]].amount
-        elif value is not None:
-            session.attributes[name] = value
-
-    def _scope(self, session: Session, packed: tuple[Any, ...]) -> None:
-        scope = Scope(self.codec.holds_around(session.pc)[len(session.scopes)], packed[0], 0)
-        for pool, units in zip(packed[1::2], packed[2::2], strict=True):
-            allocation = Allocation(session, scope, pool, units, 0)
+    def _scope(self, session: Session, packed: tuple[Any, ...], hold: int) -> None:
+        scope = Scope(hold, packed[0], 0)
+        for i in range(1, len(packed), 2):
+            allocation = Allocation(session, scope, packed[i], packed[i + 1], 0)
             scope.allocations.append(allocation)
             self.allocations.append(allocation)
         session.scopes.append(scope)
 
-    def _job(self, session: Session, place: tuple[Any, ...]) -> None:
-        stage, law, phase, rank = place
-        job = Job(session.serial + 1, stage, self.laws.laws[law].amount, session)
+    def _job(self, session: Session, work: Amount, place: tuple[Any, ...]) -> None:
+        stage, _, phase, rank = place
+        job = Job(session.serial + 1, stage, work, session)
         session.status, session.place, session.job = Status.AT_STAGE, stage, job
         if phase == WAITING:
             self.waiting.append((stage, rank, job))
@@ -269,12 +287,11 @@ class _Decoder:
             self.serving.append((stage, rank, job))
             self.phases[job.number] = phase
 
-    def _dead(self, record: Record) -> None:
-        ((pool, units, rank),) = record.entries
+    def _dead(self, plan: Plan) -> None:
+        ((pool, units, rank),) = plan.record.entries
         owner = Session(-1 - len(self.entries), 0)
         owner.status = Status.ENDED
-        for name, value in zip(self.codec.owner_names, record.values, strict=True):
-            self._remember(owner, name, value)
+        _remember(owner, plan)
         self.entries.append((pool, rank, Entry(owner, units, 0, rank, dead=True)))
 
     def _arrange(self) -> None:
@@ -287,9 +304,10 @@ class _Decoder:
                 state.dead.append(entry)
             else:
                 state.entries[entry.owner.serial] = entry
-        for allocation in sorted(self.allocations, key=lambda a: a.scope.number):
-            pools[allocation.pool].used += allocation.units
-            pools[allocation.pool].allocations.append(allocation)
+        for allocation in sorted(self.allocations, key=_admission):
+            holds = pools[allocation.pool]
+            holds.used += allocation.units
+            holds.allocations.append(allocation)
         for pool, _, claim in sorted(self.claims, key=_order):
             pools[pool].queue.append(claim)
         for pool, _, grower in sorted(self.growers, key=_order):
@@ -300,5 +318,16 @@ class _Decoder:
             stages[stage].serving[job.number] = job
 
 
+def _remember(session: Session, plan: Plan) -> None:
+    if plan.attributes:
+        session.attributes = plan.attributes.copy()
+    for name, value in plan.built_in:
+        setattr(session, name, value)
+
+
 def _order(item: tuple[int, int, Any]) -> tuple[int, int]:
     return item[0], item[1]
+
+
+def _admission(allocation: Allocation) -> int:
+    return allocation.scope.number

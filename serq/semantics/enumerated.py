@@ -23,7 +23,7 @@ class Script:
     """Finite choices, replayed: the first run takes the first option everywhere, `advance` moves on to the next run."""
 
     def __init__(self) -> None:
-        self.probability = Fraction(1)
+        self.probability: Fraction | int = 1
         self._taken: list[int] = []
         self._options: list[Options] = []
         self._next = 0
@@ -31,7 +31,7 @@ class Script:
     def begin(self) -> None:
         """The next run starts from the beginning."""
         self._next = 0
-        self.probability = Fraction(1)
+        self.probability = 1
 
     def choose(self, options: Options) -> Any:
         """The option of this run; the probability of the run is multiplied by its own."""
@@ -64,7 +64,7 @@ class EnumeratedWorld:
         self.script = Script()
         self.phases: dict[int, int] = {}
         self._constants = {c.name: slim(c.folded.exact) for c in program.constants}
-        self._drawn: dict[tuple[int, tuple[Value, ...]], Amount] = {}
+        self._drawn: dict[tuple[int, tuple[Value, ...]], Amount | Options] = {}
 
     # -- numbers -----------------------------------------------------------------------------------------------------
 
@@ -90,34 +90,35 @@ class EnumeratedWorld:
 
     def is_zero(self, work: Value) -> bool:
         """Whether a run of this work completes at once."""
-        return work.mean == 0 if isinstance(work, Amount) else bool(work == 0)
+        if isinstance(work, Amount):
+            return work.code < 0 and work.mean == 0
+        return bool(work == 0)
 
     # -- chance ------------------------------------------------------------------------------------------------------
 
     def draw(self, draw: e.Draw, args: tuple[Value, ...], session: Session | None, purpose: Purpose) -> Value:
         """A choice of the script for a law of finite support, an undrawn amount for any other."""
-        law = Law(draw.law, args)
+        key = (id(draw), args)
+        drawn = self._drawn.get(key)
+        if drawn is None:
+            drawn = self._drawn[key] = self._worked_out(draw, Law(draw.law, args))
+        if isinstance(drawn, Amount):
+            return drawn
+        return drawn[0][0] if len(drawn) == 1 else self.script.choose(drawn)
+
+    def _worked_out(self, draw: e.Draw, law: Law) -> "Amount | Options":
+        """The values of a law of finite support with their probabilities, an amount for any other."""
         problem = problem_of(law)
         if problem is not None:
-            text = ", ".join(str(a) for a in args)
+            text = ", ".join(str(a) for a in law.args)
             fault = BadLaw(span=draw.span, law=draw.law, arguments=text, problem=problem)
             raise RunError(self.program.source, [fault])
         values = support(law)
-        if values is None:
-            return self._undrawn(draw, law)
-        if len(values) == 1:
-            return slim(values[0][0])
-        return self.script.choose(tuple((slim(v), rational(q)) for v, q in values))
-
-    def _undrawn(self, draw: e.Draw, law: Law) -> Amount:
-        key = (id(draw), law.args)
-        amount = self._drawn.get(key)
-        if amount is None:
-            exact = Law(law.name, tuple(rational(a) for a in law.args))
-            phases = int(law.args[0]) if law.name == "erlang" else 1
-            amount = Amount(((Undrawn(exact, rate_text(draw, phases)), Fraction(1)),))
-            self._drawn[key] = amount
-        return amount
+        if values is not None:
+            return tuple((slim(v), rational(q)) for v, q in values)
+        exact = Law(law.name, tuple(rational(a) for a in law.args))
+        phases = int(law.args[0]) if law.name == "erlang" else 1
+        return Amount(((Undrawn(exact, rate_text(draw, phases)), Fraction(1)),))
 
     def branch(self, probability: Value, session: Session, pc: int) -> bool:
         """A choice of the script between the two blocks."""
@@ -203,26 +204,39 @@ class Impulses(Recorder):
         self._program = program
         self._completed = [f"stage.{stage.name}.throughput" for stage in program.stages]
         self._pools = [f"pool.{pool.name}." for pool in program.pools]
-        self.earned: dict[str, Fraction] = {}
+        self.earned: dict[str, Fraction | int] = {}
         self.broken: dict[str, str] = {}
+        self._known: dict[tuple[tuple[str, Fraction | int], ...], tuple[tuple[str, Fraction], ...]] = {}
+        self._observed: dict[str, tuple[str, str]] = {
+            name: (f"observe.{name}.rate", f"observe.{name}.sum") for name in program.observes
+        }
 
     def take(self) -> tuple[tuple[str, Fraction], ...]:
-        """What was earned since the last call, sorted by name, zeros left out."""
+        """What was earned since the last call, sorted by name, zeros left out; equal earnings are one object."""
+        if not self.earned:
+            return ()
         earned, self.earned = self.earned, {}
-        return tuple(sorted((name, value) for name, value in earned.items() if value))
+        key = tuple(earned.items())
+        known = self._known.get(key)
+        if known is None:
+            known = tuple(sorted((name, Fraction(value)) for name, value in key if value))
+            known = self._known[key] = self._known.setdefault(known, known)
+        return known
 
     def _earn(self, name: str, value: Fraction | int = 1) -> None:
-        self.earned[name] = self.earned.get(name, Fraction(0)) + value
+        self.earned[name] = self.earned.get(name, 0) + value
 
     def observed(self, session: Session, observe: p.Observe, value: Value) -> None:
         """One observation, and its finite part."""
-        self._earn(f"observe.{observe.name}.rate")
+        rate, total = self._observed[observe.name]
+        self._earn(rate)
         if isinstance(value, Amount):
             value = value.mean
         if isinstance(value, float) and not abs(value) < float("inf"):
             self.broken[observe.name] = f"an observation is {value}"
             return
-        self._earn(f"observe.{observe.name}.sum", rational(value))
+        if value:
+            self._earn(total, value if isinstance(value, int) else rational(value))
 
     def lost(self) -> None:
         """An arrival was lost."""

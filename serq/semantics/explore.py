@@ -28,35 +28,34 @@ from serq.semantics.records import DEAD, Quotients, Record, State
 from serq.semantics.rewards import state_rewards
 from serq.semantics.symbols import RealNumberError, constant_text, rational
 
-Progress = Callable[[int, int], None]
-"""Told every thousand states: how many were found, how many of them are done."""
+Progress = Callable[[int], None]
+"""Told how many states were found, every thousand states."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExploreOptions:
     """How far to explore and what to put in for what no chain can hold.
 
-    `states`: stop beyond that many. `limit`: an arrival that finds so many sessions present is lost, whatever the
+    `max_states`: stop beyond that many. `limit`: an arrival that finds so many sessions present is lost, whatever the
     program says. `population`: sessions present at once in an open program without a limit beyond which it is taken
     to grow without bound. `phase_type`: phases of the Erlang laws that stand for fixed amounts of work; None admits
     no fixed amounts. `quotients` are all exact.
     """
 
-    states: int = 200_000
+    max_states: int = 200_000
     limit: int | None = None
     population: int = 200
     phase_type: int | None = None
     quotients: Quotients = field(default_factory=Quotients)
-    progress: Progress | None = None
 
 
-def explore(program: p.Program, options: ExploreOptions | None = None) -> Chain:
+def explore(program: p.Program, options: ExploreOptions | None = None, progress: Progress | None = None) -> Chain:
     """The chain of the program.
 
-    Raises `OutsideFragmentError` with every reason why there is none, `LimitError` beyond `options.states`, and
+    Raises `OutsideFragmentError` with every reason why there is none, `LimitError` beyond `options.max_states`, and
     `RunError` for what the program does wrong in a state that it can reach.
     """
-    return _Explorer(program, options or ExploreOptions()).chain()
+    return _Explorer(program, options or ExploreOptions(), progress).chain()
 
 
 def with_limit(program: p.Program, limit: int | None) -> p.Program:
@@ -73,7 +72,8 @@ Arc = tuple[int, int, Impulse]
 
 
 class _Explorer:
-    def __init__(self, program: p.Program, options: ExploreOptions) -> None:
+    def __init__(self, program: p.Program, options: ExploreOptions, progress: Progress | None) -> None:
+        self.progress = progress
         self.program = program = with_limit(program, options.limit)
         self.options = options
         found = violations(program, fixed_work=options.phase_type is not None)
@@ -92,9 +92,9 @@ class _Explorer:
         self.places: dict[State, int] = {}
         self.states: list[State] = []
         self.gauges: list[list[Fraction]] = [[] for _ in self.mapping.gauges]
-        self.capacities: dict[tuple[int, int], Fraction] = {}
+        self.capacities: dict[tuple[int, int], Fraction | int] = {}
         self.transitions: list[Transition] = []
-        self.earned: dict[Impulse, Impulse] = {(): ()}
+        self.rates: dict[tuple[int, Fraction | int], tuple[Fraction, Fraction]] = {}
 
     def _arrival_symbol(self) -> int | None:
         match self.program.arrivals:
@@ -117,8 +117,8 @@ class _Explorer:
             while done < len(self.states):
                 self._expand(done)
                 done += 1
-                if self.options.progress is not None and done % 1000 == 0:
-                    self.options.progress(len(self.states), done)
+                if self.progress is not None and done % 1000 == 0:
+                    self.progress(len(self.states))
         except RealNumberError as reason:
             session = self.machine.frame.scene.session
             span = NOWHERE if session is None else self.program.code[session.pc].span
@@ -130,8 +130,8 @@ class _Explorer:
         if place is None:
             place = self.places[state] = len(self.states)
             self.states.append(state)
-            if place >= self.options.states:
-                raise too_many_states(self.program, self.codec, self.states, self.options.states)
+            if place >= self.options.max_states:
+                raise too_many_states(self.program, self.codec, self.states, self.options.max_states)
             if self.guard is not None and len(state) > self.guard:
                 self._check_population(state, self.guard)
         return place
@@ -165,17 +165,24 @@ class _Explorer:
         state = self.states[source]
         if self.gauges:
             self._read_gauges(state)
-        arcs: dict[Arc, Fraction] = {}
+        arcs: dict[Arc, Fraction | int] = {}
         for coefficient, symbol, target, earned in self._events(state):
             arc = (self._place(target), symbol, earned)
             known = arcs.get(arc)
             arcs[arc] = coefficient if known is None else known + coefficient
-        symbols = self.laws.symbols
         for (target_place, symbol, earned), coefficient in arcs.items():
-            rate = coefficient * symbols[symbol].value
-            self.transitions.append(Transition(source, target_place, rate, coefficient, symbol, earned))
+            rate, factor = self._rate(symbol, coefficient)
+            self.transitions.append(Transition(source, target_place, rate, factor, symbol, earned))
 
-    def _events(self, state: State) -> Iterator[tuple[Fraction, int, State, Impulse]]:
+    def _rate(self, symbol: int, coefficient: Fraction | int) -> tuple[Fraction, Fraction]:
+        """The rate of a transition and its coefficient; equal ones are one object."""
+        key = symbol, coefficient
+        known = self.rates.get(key)
+        if known is None:
+            known = self.rates[key] = coefficient * self.laws.symbols[symbol].value, Fraction(coefficient)
+        return known
+
+    def _events(self, state: State) -> Iterator[tuple[Fraction | int, int, State, Impulse]]:
         """Coefficient, symbol, target and earnings of everything that can happen next."""
         records = self.codec.records
         present = self._in_service(state)
@@ -217,10 +224,10 @@ class _Explorer:
         changed[i] = code
         return self.codec.ordered(changed)
 
-    def _speed(self, stage: int, present: int) -> Fraction:
+    def _speed(self, stage: int, present: int) -> Fraction | int:
         """The rate at which each of the jobs in service at a stage is served."""
         if not isinstance(self.program.stages[stage].kind, p.ProcessorSharing):
-            return Fraction(1)
+            return 1
         speed = self.capacities.get((stage, present))
         if speed is None:
             speed = self.capacities[stage, present] = rational(self.world.capacity(stage, present)) / present
@@ -244,15 +251,14 @@ class _Explorer:
         self.machine.settle()
         return self.codec.encode(self.machine.configuration, self.world.phases)
 
-    def _every_script(self, event: Callable[[], State]) -> Iterator[tuple[Fraction, State, Impulse]]:
+    def _every_script(self, event: Callable[[], State]) -> Iterator[tuple[Fraction | int, State, Impulse]]:
         """The event under every script of finite choices, with its probability and what is earned."""
         script = self.world.script
         while True:
             script.begin()
             self.impulses.take()
             target = event()
-            earned = self.impulses.take()
-            yield script.probability, target, self.earned.setdefault(earned, earned)
+            yield script.probability, target, self.impulses.take()
             if not script.advance():
                 return
 

@@ -34,6 +34,8 @@ class WorkLaws:
     def problem(self, work: Any) -> str | None:
         """Why this is no work of a chain, in words, or None."""
         if isinstance(work, Amount):
+            if work.code >= 0:
+                return None
             if len(work.terms) != 1 or work.constant != 0:
                 return "it is more than a finite factor times one draw"
             draw, factor = work.terms[0]

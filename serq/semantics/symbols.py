@@ -62,10 +62,10 @@ class Amount:
         return self.scaled(Fraction(-1))
 
     def __sub__(self, other: Any) -> "Amount":
-        return self + -other
+        return self.__add__(-other)
 
     def __rsub__(self, other: Any) -> "Amount":
-        return -self + other
+        return (-self).__add__(other)
 
     def scaled(self, factor: Fraction) -> "Amount":
         """A multiple of it."""
