@@ -13,6 +13,10 @@ from importlib.resources import files
 from typing import Any
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SWALLOWED = ("endmodule", "true")
+"""Storm's parser takes these words off the front of a longer one: `truex=1` is `true` and a syntax error."""
+_CLOSING_WORD = re.compile(r"end(?=module|rewards|init|system|player|observables|invariant)")
+"""Storm looks for the word that closes a block as mere text: `n_endmodule` ends a module for it."""
 
 
 @cache
@@ -24,16 +28,18 @@ def reserved_words() -> frozenset[str]:
 
 def is_identifier(text: str) -> bool:
     """Whether both tools accept the text as the name of anything."""
-    return bool(_IDENTIFIER.fullmatch(text)) and text not in reserved_words()
+    return bool(_IDENTIFIER.fullmatch(text)) and text not in reserved_words() and not text.startswith(_SWALLOWED)
 
 
 def mangle(name: str) -> str:
-    """The identifier nearest to a name: what no tool allows becomes `_`, and a reserved word gets a `_` behind it.
+    """The identifier nearest to a name: what no tool allows becomes `_`, a reserved word gets a `_` behind it (in front
+    of it where it would be read on its own).
 
     Two names may have the same nearest identifier; `NameMap` tells them apart.
     """
     text = re.sub(r"[^A-Za-z0-9_]+", "_", name).rstrip("_") or "_"
-    if text[0].isdigit():
+    text = _CLOSING_WORD.sub("end_", text)
+    if text[0].isdigit() or text.startswith(_SWALLOWED):
         text = "_" + text
     return text if is_identifier(text) else text + "_"
 

@@ -70,7 +70,7 @@ def _answer(job: Job) -> dict[str, object]:
     if len(model.initial_states) != 1:
         raise ValueError(f"the model has {len(model.initial_states)} initial states; long-run values need one")
     return {
-        "values": [_value(model, p, engine) for p in properties],
+        "values": [_value(model, *p, engine) for p in zip(job["properties"], properties, strict=True)],
         "states": model.nr_states,
         "transitions": model.nr_transitions,
         "rewards_from": min((float(x) for r in model.reward_models.values() for x in _rewards(r)), default=0.0),
@@ -157,11 +157,11 @@ def _assemble(source: ExplicitModel, value_type: Any) -> Any:
 # -- answers ----------------------------------------------------------------------------------------------------------
 
 
-def _value(model: Any, wanted: Any, engine: _Engine) -> str:
+def _value(model: Any, text: str, wanted: Any, engine: _Engine) -> str:
     result = stormpy.model_checking(model, wanted, only_initial_states=True, environment=engine.environment)
     if result is None or not hasattr(result, "get_value"):
         kind = "exact" if engine.value_type is not float else "floating-point"
-        raise ValueError(f"Storm's {kind} engine gives no number for {wanted.raw_formula}")
+        raise ValueError(f"Storm's {kind} engine gives no number for {text}")
     return engine.write(result.get_value(model.initial_states[0]))
 
 
