@@ -36,26 +36,27 @@ Progress = Callable[[int], None]
 class ExploreOptions:
     """How far to explore and what to put in for what no chain can hold.
 
-    `max_states`: stop beyond that many. `limit`: an arrival that finds so many sessions present is lost, whatever the
+    `states`: stop beyond that many. `limit`: an arrival that finds so many sessions present is lost, whatever the
     program says. `population`: sessions present at once in an open program without a limit beyond which it is taken
     to grow without bound. `phase_type`: phases of the Erlang laws that stand for fixed amounts of work; None admits
     no fixed amounts. `quotients` are all exact.
     """
 
-    max_states: int = 200_000
+    states: int = 200_000
     limit: int | None = None
     population: int = 200
     phase_type: int | None = None
     quotients: Quotients = field(default_factory=Quotients)
+    progress: Progress | None = None
 
 
-def explore(program: p.Program, options: ExploreOptions | None = None, progress: Progress | None = None) -> Chain:
+def explore(program: p.Program, options: ExploreOptions | None = None) -> Chain:
     """The chain of the program.
 
-    Raises `OutsideFragmentError` with every reason why there is none, `LimitError` beyond `options.max_states`, and
+    Raises `OutsideFragmentError` with every reason why there is none, `LimitError` beyond `options.states`, and
     `RunError` for what the program does wrong in a state that it can reach.
     """
-    return _Explorer(program, options or ExploreOptions(), progress).chain()
+    return _Explorer(program, options or ExploreOptions()).chain()
 
 
 def with_limit(program: p.Program, limit: int | None) -> p.Program:
@@ -72,8 +73,7 @@ Arc = tuple[int, int, Impulse]
 
 
 class _Explorer:
-    def __init__(self, program: p.Program, options: ExploreOptions, progress: Progress | None) -> None:
-        self.progress = progress
+    def __init__(self, program: p.Program, options: ExploreOptions) -> None:
         self.program = program = with_limit(program, options.limit)
         self.options = options
         found = violations(program, fixed_work=options.phase_type is not None)
@@ -117,8 +117,8 @@ class _Explorer:
             while done < len(self.states):
                 self._expand(done)
                 done += 1
-                if self.progress is not None and done % 1000 == 0:
-                    self.progress(len(self.states))
+                if self.options.progress is not None and done % 1000 == 0:
+                    self.options.progress(len(self.states))
         except RealNumberError as reason:
             session = self.machine.frame.scene.session
             span = NOWHERE if session is None else self.program.code[session.pc].span
@@ -130,8 +130,8 @@ class _Explorer:
         if place is None:
             place = self.places[state] = len(self.states)
             self.states.append(state)
-            if place >= self.options.max_states:
-                raise too_many_states(self.program, self.codec, self.states, self.options.max_states)
+            if place >= self.options.states:
+                raise too_many_states(self.program, self.codec, self.states, self.options.states)
             if self.guard is not None and len(state) > self.guard:
                 self._check_population(state, self.guard)
         return place
