@@ -12,6 +12,7 @@ from serq.ir.chain import Chain, Solution
 from serq.pipeline import Solved
 from serq.semantics.answers import answers
 from serq.semantics.generator import integer_generator, merged_rates, restrict
+from serq.semantics.operational_laws import with_laws
 from serq.semantics.solve import balance_residual
 from serq.semantics.steady import recurrent_class
 
@@ -35,7 +36,8 @@ def solve_with_storm(
     job = drn_job(drn_text(explored(chain)), (), exact=in_rationals, distribution=True)
     answer = succeeded(run_storm([job], timeout=timeout)[0])
     solution = (_exact if in_rationals else _doubles)(chain, states, answer)
-    return Solved(chain, solution, answers(chain, solution))
+    estimates = answers(chain, solution)
+    return Solved(chain, with_laws(solution, estimates), estimates)
 
 
 def _exact(chain: Chain, states: tuple[int, ...], answer: StormAnswer) -> Solution:

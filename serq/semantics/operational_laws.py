@@ -5,9 +5,10 @@ failure means that a reward is counted wrongly.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from serq.ir.chain import Solution
 from serq.ir.expr import Number
 from serq.ir.results import Estimate
 
@@ -35,6 +36,18 @@ def laws(estimates: Iterable[Estimate]) -> tuple[Law, ...]:
         if estimate.value is not None:
             values.setdefault(subject, {})[statistic] = estimate.value
     return tuple(law for subject, found in values.items() for law in _about(subject, found))
+
+
+def with_laws(solution: Solution, estimates: Iterable[Estimate]) -> Solution:
+    """The solution with one more check: how many operational laws its answers satisfy, and which they break."""
+    found = laws(estimates)
+    if not found:
+        return solution
+    broken = [law.text for law in found if not law.holds]
+    said = f"all {len(found)} operational laws among the answers hold (Little's law, utilisation law)"
+    if broken:
+        said = f"{len(broken)} of {len(found)} operational laws FAIL: {'; '.join(broken)}"
+    return replace(solution, checks=(*solution.checks, said))
 
 
 def _about(subject: str, v: Mapping[str, Number]) -> Iterator[Law]:

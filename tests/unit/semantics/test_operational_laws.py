@@ -6,7 +6,7 @@ import pytest
 
 from serq.ir.results import Estimate
 from serq.semantics.answers import answers
-from serq.semantics.operational_laws import laws
+from serq.semantics.operational_laws import laws, with_laws
 from serq.semantics.solve import stationary
 
 
@@ -57,3 +57,15 @@ def test_littles_law_for_a_pools_queue():
 def test_answers_without_a_value_are_left_out():
     missing = [replace(e, value=None) if e.measure.endswith("wait") else e for e in station()]
     assert len(laws(missing)) == 3
+
+
+def test_the_solution_says_whether_the_laws_hold():
+    chain = hand_chains.finite_source(6)
+    solution = stationary(chain, exact=True)
+    assert with_laws(solution, station()).checks[-1].startswith("all 5 operational laws")
+    wrong = [replace(e, value=2 * e.value) if e.measure == "stage.svc.wait" else e for e in station()]
+    assert with_laws(solution, wrong).checks[-1] == (
+        "2 of 5 operational laws FAIL: stage.svc: waiting = throughput * wait; "
+        "stage.svc: busy = throughput * (sojourn - wait)"
+    )
+    assert with_laws(solution, []) == solution
