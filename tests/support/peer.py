@@ -166,7 +166,9 @@ def _children(node: Any) -> Iterator[Any]:
 
 
 def _reads_context(parents: tuple[Any, ...]) -> bool:
-    return isinstance(parents[0], ast.Stage) or (isinstance(parents[0], ast.Pool) and parents[0].size is not parents[-1])
+    return isinstance(parents[0], ast.Stage) or (
+        isinstance(parents[0], ast.Pool) and parents[0].size is not parents[-1]
+    )
 
 
 def _chain_of_tests(args: Sequence[str]) -> str:

@@ -1,0 +1,114 @@
+"""Rationals from an independent exploration of the same programs, and from closed forms where those exist."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from serq import models, pipeline
+
+VALUES = Path(__file__).parents[1] / "data" / "values"
+PROGRAMS = VALUES / "programs"
+ENTRIES: list[dict[str, Any]] = json.loads((VALUES / "exact.json").read_text("utf-8"))
+
+SOLVED = {
+    "mm1n.sq", "mmcn.sq", "ps.sq", "tandem.sq", "lru.sq", "lru_ps.sq", "lru_slot_pin.sq", "lru_slot_key.sq",
+    "lru_sizes.sq",
+}  # fmt: skip
+
+NOT_YET = {
+    "one miss N=1 hit 1 miss 3 think 4": "prices of single events",
+    "one miss N=2 hit 1 miss 3 think 4": "prices of single events",
+    "one miss N=3 hit 1 miss 3 think 4": "prices of single events",
+    "price of a hit turned miss, lru N=2 C=1": "prices of single events",
+    "price of a hit turned miss, lru N=3 C=1": "prices of single events",
+    "price of a hit turned miss, lru N=3 C=2": "prices of single events",
+    "price of a hit turned miss, lru N=4 C=2": "prices of single events",
+    "price of a hit turned miss, lru N=3 C=3": "prices of single events",
+    "slotted step N=2 B=1 q=1/4 p=1/8": "chains in discrete time",
+    "slotted step N=3 B=2 q=1/4 p=1/8": "chains in discrete time",
+}
+"""Entries by name, and what they wait for."""
+
+NOT_YET_VALUES = {"R2": "second moments", "second": "second moments"}
+"""Values of solved entries, and what they wait for."""
+
+
+def title(entry: dict[str, Any]) -> str:
+    if "case" in entry:
+        return str(entry["case"])
+    return entry["program"] + "".join(f" {name}={value}" for name, value in entry["set"].items())
+
+
+PROGRAM_ENTRIES = [entry for entry in ENTRIES if entry.get("program") in SOLVED]
+REPAIR_ENTRIES = [entry for entry in ENTRIES if entry.get("case", "").startswith("M/G/1//N X, work ")]
+
+
+def solve(path: Path, sets: dict[str, Any]) -> pipeline.Solved:
+    linked = pipeline.load(path, {name: str(value) for name, value in sets.items()})
+    return pipeline.solve(linked.program, pipeline.SolveOptions(exact=True))
+
+
+def values(solved: pipeline.Solved) -> dict[str, Any]:
+    return {estimate.measure: estimate.value for estimate in solved.estimates}
+
+
+@pytest.mark.parametrize("home", ["data", "shipped"])
+@pytest.mark.parametrize("entry", PROGRAM_ENTRIES, ids=title)
+def test_an_entry_that_names_a_program(entry: dict[str, Any], home: str) -> None:
+    file = entry["program"]
+    shipped = models.find(file.removesuffix(".sq"))
+    assert shipped is not None
+    solved = solve(PROGRAMS / file if home == "data" else shipped.path, entry["set"])
+    found, right = values(solved), dict(entry["values"])
+
+    assert solved.chain.size <= right.pop("states")
+    assert solved.recurrent <= right.pop("recurrent")
+    if "hit" in right:
+        assert found["observe.hit.mean"] == Fraction(right.pop("hit"))
+        assert found["observe.hit.mean"] * found["observe.hit.rate"] == Fraction(right.pop("hit_rate"))
+    if "X" in right:
+        assert found["observe.response.rate"] == Fraction(right.pop("X"))
+        response = Fraction(right.pop("R"))
+        assert found["observe.response.mean"] == response
+        check_number_and_wait(file, found, response)
+    assert set(right) <= set(NOT_YET_VALUES)
+
+
+def check_number_and_wait(file: str, found: dict[str, Any], response: Fraction) -> None:
+    """What the listed values imply by Little's law and by subtraction of the mean work, in exact arithmetic."""
+    places = ("stage.prefill.number", "stage.decode.number", "stage.svc.number", "pool.kv.queue", "pool.slots.queue")
+    assert sum(found[place] for place in places if place in found) == response * found["observe.response.rate"]
+    if file == "mm1n.sq":
+        assert found["stage.svc.wait"] == response - 1
+        assert found.get("observe.wait.mean", response - 1) == response - 1
+
+
+@pytest.mark.parametrize("entry", REPAIR_ENTRIES, ids=title)
+def test_a_finite_source_with_general_work(entry: dict[str, Any]) -> None:
+    case = entry["case"].removeprefix("M/G/1//N X, work ")
+    law, rest = case[: case.rindex(")") + 1], case[case.rindex(")") + 2 :]
+    text = (PROGRAMS / "mgn.sq").read_text("utf-8")
+    assert text.count("~erlang(2, m)") == 1
+    sets = dict(part.strip().split("=") for part in rest.split(","))
+    program = pipeline.load_text(text.replace("~erlang(2, m)", law), "mgn.sq", sets).program
+    found = values(pipeline.solve(program, pipeline.SolveOptions(exact=True)))
+    assert found["observe.response.rate"] == Fraction(entry["values"])
+    assert found["stage.svc.utilisation"] == Fraction(entry["values"])
+
+
+def test_the_first_token_of_the_tandem() -> None:
+    right = {entry["case"]: entry["values"] for entry in ENTRIES if "case" in entry}["tandem N=3 ttft"]
+    found = values(solve(PROGRAMS / "tandem.sq", {"N": 3}))
+    assert found["observe.ttft.mean"] == Fraction(right["mean"])
+
+
+def test_every_entry_is_solved_here_or_listed_with_what_it_waits_for() -> None:
+    solved = {title(entry) for entry in [*PROGRAM_ENTRIES, *REPAIR_ENTRIES]} | {"tandem N=3 ttft"}
+    everything = {title(entry) for entry in ENTRIES}
+    assert solved | set(NOT_YET) == everything
+    assert not solved & set(NOT_YET)
+    named = {key for entry in ENTRIES if isinstance(entry["values"], dict) for key in entry["values"]}
+    priced = {"extra_sojourn", "by_n", "extra_waiting", "waiting_by_n", "lost_turns", "L"}
+    assert named == {"states", "recurrent", "X", "R", "hit", "hit_rate", "mean"} | set(NOT_YET_VALUES) | priced
