@@ -1,0 +1,77 @@
+"""Chains without a steady state: a program for each way, the places of the diagnostics, and their golden rendering.
+
+A case is `chain/NAME.sq`, whose first line says what must be reported and where, with the rendering in
+`chain/NAME.txt`. Set `SERQ_UPDATE_GOLDENS=1` to write the renderings anew, there and on the pages.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from serq.base.codes import diagnostic_classes
+from serq.base.diagnostics import Diagnostic
+from serq.base.errors import NoSteadyStateError
+from serq.base.render import render_all
+from serq.base.source import SourceFile
+from serq.check.link import link
+from serq.semantics import chain_errors
+from serq.semantics.explore import explore
+from serq.semantics.steady import recurrent_class
+from serq.syntax.parser import parse
+
+FOLDER = Path(__file__).parent / "chain"
+CASES = sorted(FOLDER.glob("*.sq"))
+PAGES = Path(__file__).parents[2] / "docs" / "reference" / "errors"
+OWN = [cls for cls in diagnostic_classes() if cls.__module__ == chain_errors.__name__]
+BLOCK = re.compile(r"```(serq|text)\n(.*?)```", re.DOTALL)
+UPDATE = bool(os.environ.get("SERQ_UPDATE_GOLDENS"))
+
+
+def refused(text: str, name: str) -> tuple[SourceFile, tuple[Diagnostic, ...]]:
+    source = SourceFile(name, text)
+    program = link(parse(source)).program
+    with pytest.raises(NoSteadyStateError) as caught:
+        recurrent_class(explore(program), source)
+    return source, caught.value.diagnostics
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_codes_lines_and_columns(case: Path) -> None:
+    text = case.read_text("utf-8")
+    _, diagnostics = refused(text, case.name)
+    places = [(int(line), int(column)) for line, column in re.findall(r"at (\d+):(\d+)", text.splitlines()[0])]
+    assert [d.code for d in diagnostics] == [case.stem[:5]]
+    (found,) = diagnostics
+    spans = [found.span, *(note.span for note in found.notes if note.span.line)]
+    assert [(span.line, span.column) for span in spans] == places
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_golden_rendering(case: Path) -> None:
+    text = render_all(*refused(case.read_text("utf-8"), case.name)) + "\n"
+    golden = case.with_suffix(".txt")
+    if UPDATE:
+        golden.write_text(text, "utf-8")
+    assert text == golden.read_text("utf-8")
+
+
+def test_every_code_has_a_case() -> None:
+    assert sorted(case.stem[:5] for case in CASES) == [cls.code for cls in OWN] == ["SQ650", "SQ651", "SQ652"]
+
+
+@pytest.mark.parametrize("cls", OWN, ids=lambda cls: cls.__name__)
+def test_the_page_shows_the_fault_and_a_program_without_it(cls: type[Diagnostic]) -> None:
+    path = PAGES / f"{cls.code}.md"
+    page = path.read_text("utf-8")
+    assert page.startswith(f"# {cls.code}: ")
+    (_, bad), (_, shown), (_, mended) = BLOCK.findall(page)
+    source, diagnostics = refused(bad, "example.sq")
+    text = render_all(source, diagnostics) + "\n"
+    if UPDATE:
+        path.write_text(page.replace(f"```text\n{shown}```", f"```text\n{text}```"), "utf-8")
+        shown = text
+    assert {d.code for d in diagnostics} == {cls.code}
+    assert text == shown
+    assert recurrent_class(explore(link(parse(SourceFile("mended.sq", mended))).program))
