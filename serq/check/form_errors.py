@@ -12,11 +12,7 @@ class TimelessLoop(Diagnostic):
 
     code: ClassVar[str] = "SQ301"
     template: ClassVar[str] = "this loop can go round without letting time pass"
-    hint_template: ClassVar[str] = (
-        "every path through a loop must reach a `run` of positive work, a `hold`, or `end`{advice}"
-    )
-
-    advice: str = ""
+    hint_template: ClassVar[str] = "every path through a loop must reach a `run` of positive work, a `hold`, or `end`"
 
 
 @dataclass(frozen=True, kw_only=True)

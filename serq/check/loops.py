@@ -56,7 +56,7 @@ def _time_passes(instruction: p.Instruction, known: "Known") -> bool:
             return True
         case p.Run(work=work):
             value = known.value(work)
-            return value is None or value > 0
+            return value is None or value != 0  # negative work stops the run, which is not this fault
         case _:
             return False
 

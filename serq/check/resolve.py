@@ -18,6 +18,7 @@ from serq.check.scopes import BUILTINS, CONTEXT_NAMES, Place, where_readable
 from serq.check.symbols import ARTICLES, Symbols
 from serq.ir import expr as e
 from serq.ir.laws import ARITY, Law, problem_of
+from serq.ir.program import TRACE_ATTRIBUTES
 from serq.syntax import ast as a
 
 FUNCTIONS: dict[str, tuple[int, int | None]] = {
@@ -144,6 +145,8 @@ class Resolver:
         )
 
     def _advice(self, name: str, place: Place) -> str:
+        if name in TRACE_ATTRIBUTES:
+            return f'`{name}` is set by a trace: add `trace "FILE.csv";` to the workload, or assign it with `set`'
         candidates = [*self.symbols.lets, *(k for k, v in CONTEXT_NAMES.items() if v in place.contexts)]
         if place.session:
             candidates += [*self.symbols.attributes, *BUILTINS]

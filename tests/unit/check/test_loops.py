@@ -43,6 +43,8 @@ def test_refused(faults, loop: str) -> None:
     [
         "run s (1);",
         "run s (some);",
+        "run s (-1);",
+        "run s (0 / 0);",
         "run s (~exp(one));",
         "run s (~exp(some));",
         "run s (max(nil, some));",

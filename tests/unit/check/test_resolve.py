@@ -109,6 +109,13 @@ def test_every_fault_in_one_go(faults) -> None:
     ]
 
 
+def test_attributes_of_a_trace_need_one(linked) -> None:
+    text = "stage s : fifo; workload { arrive closed(1); } session { loop { run s (out); observe x = now; } }"
+    with pytest.raises(LoadError) as caught:
+        linked(text)
+    assert "trace" in caught.value.diagnostics[0].hint
+
+
 def test_suggestions_come_from_what_could_stand_there(linked) -> None:
     text = "let mean = 1; stage s : ps(preset); workload { arrive closed(1); } "
     text += "session { loop { run s (maen); observe x = now; } }"
