@@ -10,7 +10,7 @@ from serq.base.diagnostics import Diagnostic
 RANGES = {
     "serq.syntax": range(1, 100),
     "serq.check": range(100, 500),
-    "serq.semantics": range(500, 700),
+    "serq.semantics": range(500, 800),
     "serq.exporters": range(800, 900),
 }
 """Where the codes of a package lie; packages that are not listed may use any."""
