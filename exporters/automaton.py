@@ -37,7 +37,10 @@ def automaton(program: p.Program) -> Automaton:
 class _Builder:
     def __init__(self, program: p.Program) -> None:
         self.program = program
-        self.out = Automaton(program, Partial(program.exact_constants()))
+        without_queue = frozenset(
+            i for i, s in enumerate(program.stages) if isinstance(s.kind, p.ProcessorSharing | p.Delay)
+        )
+        self.out = Automaton(program, Partial(program.exact_constants(), without_queue))
         self.problems: dict[tuple[Span, str], Diagnostic] = {}
         self.session = Session(program, self.out.partial, self._refuse)
 

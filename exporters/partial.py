@@ -21,8 +21,10 @@ class UnknownValueError(Exception):
 class Partial:
     """Evaluates with the program's constants; `shaping` collects the names that the structure depends on."""
 
-    def __init__(self, constants: Mapping[str, e.Number]) -> None:
+    def __init__(self, constants: Mapping[str, e.Number], without_queue: frozenset[int] = frozenset()) -> None:
+        """`without_queue`: the stages at which no job ever waits."""
         self.constants = constants
+        self.without_queue = without_queue
         self.shaping: set[str] = set()
         self._arithmetic = Rationals()
 
@@ -48,7 +50,9 @@ class Partial:
             case e.Draw(law=law, args=args):
                 return e.Draw(law, tuple(self.reduce(a, values) for a in args), expr.span)
             case e.StageState(fact=fact, stage=ref):
-                return e.StageState(fact, self.place(ref, values), expr.span)
+                place = self.place(ref, values)
+                nobody_waits = fact == "queue" and place.base in self.without_queue
+                return number(0) if nobody_waits else e.StageState(fact, place, expr.span)
             case _:
                 return expr
 

@@ -7,8 +7,9 @@ text -> parse -> link -> Program -> replicate -> RunReport            (simulatio
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from serq.base.source import SourceFile
 from serq.check.link import Linked, link
@@ -16,8 +17,15 @@ from serq.check.overrides import OverrideValue
 from serq.ir.chain import Chain, Solution
 from serq.ir.program import Program
 from serq.ir.results import Estimate
+from serq.semantics.options import RunOptions, options_of
 from serq.syntax.parser import parse
 from serq.syntax.reader import read_source
+
+if TYPE_CHECKING:
+    # Named in signatures only: a verb pays for the back end that it uses.
+    from serq.closedforms.matches import Matches
+    from serq.semantics.reference import RunResult
+    from serq.semantics.report import RunReport
 
 RATIONAL_BY_DEFAULT = 400
 """States up to which a solution is rational unless somebody asks otherwise."""
@@ -49,12 +57,15 @@ class Solved:
 
 @dataclass(frozen=True, slots=True)
 class SolveOptions:
-    """How to solve: rational or not (None: rational when small), method, largest number of states and sessions."""
+    """How to solve: rational or not (None: rational when small), method, largest number of states and of sessions
+    present in an open program, phases that stand for fixed amounts of work.
+    """
 
     exact: bool | None = None
     method: str = "auto"
     states: int | None = None
     limit: int | None = None
+    phase_type: int | None = None
 
 
 def explore_chain(
@@ -63,8 +74,8 @@ def explore_chain(
     """The Markov chain of the program. OutsideFragmentError with every reason when it is none."""
     from serq.semantics.explore import ExploreOptions, explore
 
-    chosen = {k: v for k, v in (("max_states", options.states), ("limit", options.limit)) if v is not None}
-    return explore(program, ExploreOptions(**chosen), progress)
+    plain = ExploreOptions(limit=options.limit, phase_type=options.phase_type, progress=progress)
+    return explore(program, plain if options.states is None else replace(plain, states=options.states))
 
 
 def solve(
@@ -84,3 +95,50 @@ def solve_chain(chain: Chain, program: Program, options: SolveOptions = SolveOpt
     solution = stationary(chain, exact=exact, method=options.method, source=program.source)
     estimates = answers(chain, solution)
     return Solved(chain, with_laws(solution, estimates), estimates)
+
+
+@dataclass(frozen=True, slots=True)
+class SimulateOptions:
+    """How to simulate; None: as the program's `run` block says. Replications run `jobs` at a time."""
+
+    seed: int | None = None
+    horizon: float | None = None
+    warmup: float | None = None
+    replications: int = 1
+    jobs: int = 1
+    confidence: float = 0.95
+    trace: str | None = None
+    keep_samples: bool = False
+    checked: bool = False
+
+
+def run_options(program: Program, options: SimulateOptions) -> RunOptions:
+    """The settings of every replication. UsageError when they make no sense."""
+    plain = options_of(program, options.seed, options.horizon, options.warmup)
+    return replace(plain, trace=options.trace, keep_samples=options.keep_samples, checked=options.checked)
+
+
+def simulate(
+    program: Program, options: SimulateOptions = SimulateOptions(), progress: Callable[[float], None] | None = None
+) -> "tuple[RunReport, tuple[RunResult, ...]]":
+    """Run the program: the report, and the replications it was made of. RunError when the program fails."""
+    from serq.semantics.replications import replicate
+    from serq.semantics.report import report_of
+
+    settings = run_options(program, options)
+    results = replicate(program, settings, options.replications, options.jobs, progress)
+    return report_of(program, settings, results, options.confidence), results
+
+
+def pooled_estimates(program: Program, results: "tuple[RunResult, ...]") -> tuple[Estimate, ...]:
+    """Every measure over the batches of all replications: the intervals with the most degrees of freedom."""
+    from serq.semantics.report import estimates_of
+
+    return estimates_of(program, results)
+
+
+def closed_forms(program: Program) -> "Matches":
+    """The formulas that fit the program, their values, and why others do not fit."""
+    from serq.closedforms.match import match
+
+    return match(program)

@@ -9,18 +9,19 @@ import click
 from serq.base.errors import InputError, LimitError, NoSteadyStateError, UsageError
 from serq.base.render import render_all
 from serq.cli.common import Common, common_options, write_text
-from serq.cli.progress import progress_bar
+from serq.cli.progress import exploring
 from serq.cli.provenance import provenance
 from serq.exporters.errors import NotSymbolicError
 from serq.exporters.prism import Prism
 from serq.exporters.rewards import ExportedMeasure
+from serq.exporters.target import Target
 from serq.ir.chain import Chain
 from serq.ir.expr import Number
 from serq.ir.program import Program
 from serq.pipeline import SolveOptions, explore_chain, solve_chain
 
 LARGEST_RESULT = 400
-"""States up to which the property file carries the values: they are rationals, and the chain must be solved for them."""
+"""States up to which the property file carries the values, which are rationals."""
 
 
 @click.command("export")
@@ -79,7 +80,7 @@ class _Export:
     @property
     def chain(self) -> Chain:
         if self._chain is None:
-            with progress_bar("exploring", "states", self.quiet) as progress:
+            with exploring(self.quiet) as progress:
                 self._chain = explore_chain(self.program, self.options, progress)
         return self._chain
 
@@ -120,7 +121,7 @@ class _Export:
         from serq.exporters.drn import Drn
         from serq.exporters.explicit import Explicit
 
-        targets = {"drn": Drn(), "explicit": Explicit(), "dot": Dot()}
+        targets: dict[str, Target[Chain]] = {"drn": Drn(), "explicit": Explicit(), "dot": Dot()}
         return targets[target].emit(self.chain, self.program.name)
 
 

@@ -1,4 +1,4 @@
-"""A progress bar on a terminal's stderr, and nothing anywhere else."""
+"""Progress on a terminal's stderr, and nothing anywhere else."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -6,8 +6,21 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def progress_bar(what: str, unit: str, quiet: bool) -> Iterator[Callable[[int], None] | None]:
-    """A callback that shows how many units are done; None where nobody would see it."""
+def exploring(quiet: bool) -> Iterator[Callable[[int], None] | None]:
+    """A callback that shows how many states were found; None where nobody would see it."""
+    with _shown("exploring", quiet) as show:
+        yield None if show is None else lambda found: show(f"exploring: {found} states")
+
+
+@contextmanager
+def simulating(quiet: bool) -> Iterator[Callable[[float], None] | None]:
+    """A callback that shows which part of a run is done, from 0 to 1."""
+    with _shown("simulating", quiet) as show:
+        yield None if show is None else lambda part: show(f"simulating: {100 * part:.0f} %")
+
+
+@contextmanager
+def _shown(what: str, quiet: bool) -> Iterator[Callable[[str], None] | None]:
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -17,4 +30,4 @@ def progress_bar(what: str, unit: str, quiet: bool) -> Iterator[Callable[[int], 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what)
-        yield lambda done: bar.update(task, description=f"{what}: {done} {unit}")
+        yield lambda text: bar.update(task, description=text)

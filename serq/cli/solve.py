@@ -4,7 +4,7 @@ import click
 
 from serq.cli.common import Common, common_options
 from serq.cli.numbers import as_json, cut, estimate_json, rational, short
-from serq.cli.progress import progress_bar
+from serq.cli.progress import exploring
 from serq.cli.provenance import provenance
 from serq.cli.tables import table
 from serq.ir.program import Program
@@ -30,7 +30,7 @@ def command(
     """
     program = common.load()
     options = SolveOptions(exact or None, "auto" if method == "storm" else method, max_states, limit)
-    with progress_bar("exploring", "states", common.quiet) as progress:
+    with exploring(common.quiet) as progress:
         chain = explore_chain(program, options, progress)
     if method == "storm":
         from serq.compare.storm_chain import solve_with_storm

@@ -132,7 +132,8 @@ def _verdict(row: Row, rejected: bool, level: float) -> Row:
         finds = needed * row.simulated.standard_error / abs(float(reference))
     if not rejected:
         return replace(row, finds=finds, verdict="agrees")
-    why = f"the simulated value is {abs(row.z or 0):.1f} standard errors away; chance explains this with p = {row.p_value:.1e}"
+    chance = f"chance explains this with p = {row.p_value:.1e}"
+    why = f"the simulated value is {abs(row.z or 0):.1f} standard errors away; {chance}"
     return replace(row, finds=finds, verdict="disagrees", why=why)
 
 

@@ -68,7 +68,7 @@ class _Writer:
         return self.random.choice((f"fifo({servers})", "fifo", "delay", *shared))
 
     def arrivals(self) -> tuple[str, bool]:
-        population = str(self.random.randint(1, 3))
+        population = str(self.random.choice((1, 2, 2, 2, 3)))
         if self.random.random() < 0.3:
             name = self.name()
             self.lets.append((name, population))
@@ -82,7 +82,7 @@ class _Writer:
         clock = self.name()
         # A run comes first: a loop must let time pass on every path.
         lines = [f"set {clock} = now;", self.run()]
-        for _ in range(self.random.randint(1, 3)):
+        for _ in range(self.random.randint(1, 2)):
             lines += self.statement(2)
         lines.append(f"observe {self.name()} = now - {clock};")
         loop = closed and self.random.random() < 0.8

@@ -1,0 +1,169 @@
+"""`serq check`: simulated, exact and closed form side by side."""
+
+import os
+
+import click
+
+from serq.base.errors import UsageError
+from serq.cli.common import Common, common_options, load
+from serq.cli.numbers import as_json, cut, estimate_json, short, with_interval
+from serq.cli.progress import simulating
+from serq.cli.provenance import provenance
+from serq.cli.tables import table
+from serq.compare.agree import FALSE_ALARM, POWER, Row
+from serq.compare.three_way import CheckOptions, ThreeWay, three_way
+from serq.ir.results import Estimate
+from serq.pipeline import SimulateOptions, SolveOptions
+
+_CHANCE = click.FloatRange(0, 1, min_open=True, max_open=True)
+_FALSE_ALARM_HELP = "Probability that witnesses which agree are said to disagree anywhere."
+
+
+@click.command("check")
+@common_options
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of all random streams.")
+@click.option("--horizon", type=float, help="Time at which a replication ends.")
+@click.option("--warmup", type=float, help="Time before which nothing is counted.")
+@click.option("--replications", type=click.IntRange(min=1), default=4, show_default=True, help="Independent runs.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Replications at a time (default: the number of processors).")
+@click.option("--false-alarm", type=_CHANCE, default=FALSE_ALARM, show_default=True, help=_FALSE_ALARM_HELP)
+@click.option("--confidence", type=_CHANCE, default=0.95, show_default=True, help="Of the printed intervals.")
+@click.option("--until-power", metavar="0.5%", help="Run on until an error of this size would be found everywhere.")
+@click.option("--limit", type=click.IntRange(min=1), help="Largest number of sessions present in an open program.")
+@click.option("--max-states", type=click.IntRange(min=1), help="Give up the exact answer beyond this many states.")
+@click.option("--simulate-with", multiple=True, hidden=True, metavar="NAME=EXPR")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    common: Common,
+    seed: int | None,
+    horizon: float | None,
+    warmup: float | None,
+    replications: int,
+    jobs: int | None,
+    false_alarm: float,
+    confidence: float,
+    until_power: str | None,
+    limit: int | None,
+    max_states: int | None,
+    simulate_with: tuple[str, ...],
+) -> None:
+    """Compare the simulation of FILE with its exact steady state and with the formula that fits it.
+
+    The exit status is 1 when anything disagrees, and when there is nothing to compare the simulation with.
+    """
+    program = common.load()
+    simulated = load(common.file, common.sets + simulate_with, quiet=True) if simulate_with else None
+    jobs = jobs or os.cpu_count() or 1
+    simulation = SimulateOptions(seed, horizon, warmup, replications, jobs, confidence)
+    solving = SolveOptions(limit=limit, states=max_states)
+    options = CheckOptions(simulation, solving, false_alarm, simulated, _percent(until_power))
+    with simulating(common.quiet) as progress:
+        result = three_way(program, options, progress)
+    common.emit(_text(result), _data(result))
+    if not result.agreement.agrees or not result.agreement.compared:
+        ctx.exit(1)
+
+
+def _percent(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1:
+        raise UsageError(f"--until-power takes a relative error such as 0.5%, not {text!r}")
+    return value
+
+
+def _text(result: ThreeWay) -> str:
+    agreement = result.agreement
+    span = f"time {result.warmup:g} to {result.horizon:g}"
+    lines = [
+        f"{result.program.name}: simulated over {result.replications} x {span} (seed {result.seed}, "
+        f"{result.events} events)"
+    ]
+    lines.append(f"exact: {result.chain}" if result.chain else "exact: no answer")
+    lines += [f"  {reason}" for reason in result.no_chain]
+    lines.append(f"closed form: {'; '.join(result.formulas) or result.no_formula}")
+    shown = [row for row in agreement.rows if row.verdict in ("agrees", "disagrees") and not _is_nothing(row)]
+    out = "\n".join(lines) + "\n\n"
+    if shown:
+        header = ("measure", "simulated", "exact", "closed form", "z", "finds", "verdict")
+        out += table([_cells(row) for row in shown], header, right=(4, 5)) + "\n"
+    return out + _verdict(result)
+
+
+def _is_nothing(row: Row) -> bool:
+    """Whether every witness says zero: an event that the program does not have."""
+    answers = [e.value for e in (row.simulated, row.exact, row.closed) if e is not None and e.value is not None]
+    return not any(answers)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    z = "" if row.z is None else f"{row.z:+.1f}"
+    finds = "" if row.finds is None else f"{100 * row.finds:.2g}%"
+    simulated = "" if row.simulated is None else with_interval(row.simulated)
+    verdict = row.verdict.upper() if row.verdict == "disagrees" else row.verdict
+    return (row.measure.name, simulated, _known(row.exact), _known(row.closed), z, finds, verdict)
+
+
+def _known(estimate: Estimate | None) -> str:
+    if estimate is None or estimate.value is None:
+        return ""
+    if estimate.is_exact and len(str(estimate.value)) <= 16:
+        return str(estimate.value)
+    return cut(short(estimate.value, 10), 24)
+
+
+def _verdict(result: ThreeWay) -> str:
+    agreement = result.agreement
+    if not agreement.compared:
+        return "NOTHING TO COMPARE: only the simulation has answers\n"
+    wrong = [row for row in agreement.rows if row.verdict == "disagrees"]
+    power = ""
+    if agreement.finds is not None:
+        found = f"{100 * agreement.finds:.2g}% in some measure would have been found with probability {POWER:.0%}"
+        power = f"; an error of {found}"
+    rate = f"false alarm in the whole table: at most {agreement.false_alarm:g} (Holm, {agreement.tests} tests)"
+    if wrong:
+        first = wrong[0]
+        return (
+            f"DISAGREES in {len(wrong)} of {agreement.compared} measures; {first.measure.name}: {first.why}\n{rate}\n"
+        )
+    return f"AGREES in {agreement.compared} measures{power}\n{rate}\n"
+
+
+def _data(result: ThreeWay) -> dict[str, object]:
+    agreement = result.agreement
+    return provenance(result.program, "check", "numpy", "scipy", "sympy", "python-flint") | {
+        "engine": "reference",
+        "seed": result.seed,
+        "horizon": result.horizon,
+        "warmup": result.warmup,
+        "replications": result.replications,
+        "events": result.events,
+        "chain": result.chain or None,
+        "no_chain": list(result.no_chain),
+        "formulas": list(result.formulas),
+        "no_formula": result.no_formula or None,
+        "agrees": agreement.agrees,
+        "compared": agreement.compared,
+        "tests": agreement.tests,
+        "false_alarm": agreement.false_alarm,
+        "finds": agreement.finds,
+        "measures": {row.measure.name: _row(row) for row in agreement.rows},
+    }
+
+
+def _row(row: Row) -> dict[str, object]:
+    witnesses = (("simulated", row.simulated), ("exact", row.exact), ("closed_form", row.closed))
+    out: dict[str, object] = {name: estimate_json(e) for name, e in witnesses if e is not None}
+    return out | {
+        "z": as_json(row.z),
+        "p_value": as_json(row.p_value),
+        "finds": as_json(row.finds),
+        "verdict": row.verdict,
+        "why": row.why,
+    }

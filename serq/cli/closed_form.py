@@ -1,0 +1,164 @@
+"""`serq closed-form`: the formulas that fit a program, or one formula by its name."""
+
+import json
+import sys
+from collections.abc import Sequence
+from fractions import Fraction
+
+import click
+
+from serq.base.errors import UsageError
+from serq.cli.common import Common, find_file
+from serq.cli.numbers import as_json, cut, rational, short
+from serq.cli.provenance import provenance
+from serq.cli.tables import table
+from serq.closedforms.arguments import Argument
+from serq.closedforms.formula import Formula
+from serq.closedforms.matches import Matches
+from serq.closedforms.registry import FAMILIES, describe, evaluate, find, read_arguments, to_latex
+
+
+@click.command("closed-form")
+@click.argument("what", required=False, metavar="[FILE|NAME]")
+@click.argument("arguments", nargs=-1, metavar="[k=v ...]")
+@click.option("--list", "list_all", is_flag=True, help="List the formulas.")
+@click.option("--latex", is_flag=True, help="Print LaTeX.")
+@click.option("--set", "sets", multiple=True, metavar="NAME=EXPR", help="Override a let of FILE (repeatable).")
+@click.option("--json", "as_json_text", is_flag=True, help="Print strict JSON on stdout and nothing else there.")
+@click.option("--out", metavar="PATH", help="Write to PATH instead of stdout.")
+@click.option("--quiet", is_flag=True, help="No warnings.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    what: str | None,
+    arguments: tuple[str, ...],
+    list_all: bool,
+    latex: bool,
+    sets: tuple[str, ...],
+    as_json_text: bool,
+    out: str | None,
+    quiet: bool,
+) -> None:
+    """Which known formula fits FILE, and its values; or evaluate the formula NAME at k=v ...
+
+    With --list, all formulas. NAME alone describes a formula. The exit status is 1 when no formula fits FILE.
+    """
+    if list_all:
+        _list(as_json_text)
+        return
+    if what is None:
+        raise UsageError("give a program, a formula's name, or --list")
+    if arguments or (_is_formula(what) and (latex or not _is_program(what))):
+        _by_name(find(what), arguments, latex, as_json_text)
+        return
+    common = Common(what, sets, as_json_text, out, quiet)
+    if not _program(common, latex):
+        ctx.exit(1)
+
+
+def _is_formula(name: str) -> bool:
+    return any(f.name == name for f in FAMILIES)
+
+
+def _is_program(name: str) -> bool:
+    try:
+        return find_file(name).exists()
+    except Exception:
+        return False
+
+
+def _list(as_json_text: bool) -> None:
+    if as_json_text:
+        print(json.dumps([{"name": f.name, "title": f.title, "source": f.source} for f in FAMILIES]))
+    else:
+        sys.stdout.write(table([(f.name, f.title) for f in FAMILIES], ("name", "family")))
+
+
+def _by_name(formula: Formula, arguments: Sequence[str], latex: bool, as_json_text: bool) -> None:
+    if latex:
+        print("\n".join(f"{name}: {text}" for name, text in to_latex(formula).items()))
+        return
+    if not arguments:
+        print(describe(formula))
+        return
+    pairs = [a.partition("=") for a in arguments]
+    wrong = [a for a, (_, equals, value) in zip(arguments, pairs, strict=True) if not equals or not value]
+    if wrong:
+        raise UsageError(f"a formula takes k=v, not {wrong[0]!r}")
+    result = evaluate(formula.name, read_arguments(formula.name, {k: v for k, _, v in pairs}))
+    if result.failed:
+        raise UsageError(f"{formula.name} does not apply: {'; '.join(result.failed)}")
+    if as_json_text:
+        values = {name: _plain(v) for name, v in result.values.items()}
+        print(json.dumps({"formula": formula.name, "method": result.method, "values": values}, allow_nan=False))
+        return
+    meanings = {q.name: q.meaning for q in formula.measures}
+    rows = [(name, _short(v), _exact(v), meanings.get(name, "")) for name, v in result.values.items()]
+    sys.stdout.write(
+        f"{formula.title} ({result.method})\n\n" + table(rows, ("", "value", "exact", "meaning"), right=(1,))
+    )
+
+
+def _program(common: Common, latex: bool) -> bool:
+    """Print what fits a program; whether anything does."""
+    from serq.pipeline import closed_forms
+
+    program = common.load()
+    found = closed_forms(program)
+    data = provenance(program, "closed-form", "sympy") | _data(found)
+    common.emit(_text(found, latex), data)
+    return bool(found.matches)
+
+
+def _text(found: Matches, latex: bool) -> str:
+    out = []
+    for match in found.matches:
+        bindings = ", ".join(f"{b.name} = {b.text}" for b in match.bindings)
+        out.append(f"{match.formula.title}\n  with {bindings}\n  source: {match.formula.source}\n")
+        if latex:
+            out.append("".join(f"  {name}: {text}\n" for name, text in to_latex(match.formula).items()))
+        known = [e for e in match.estimates if e.value is not None]
+        rows = [(e.measure, short(e.value, 10), cut(rational(e.value))) for e in known]
+        out.append(table(rows, ("measure", "value", "exact"), right=(1,)))
+    if not found.matches:
+        out.append(f"no formula fits: {found.why_not}\n")
+    elif found.near_misses:
+        out.append("does not fit:\n" + "".join(f"  {m.formula}: {m.reason}\n" for m in found.near_misses))
+    return "\n".join(out)
+
+
+def _data(found: Matches) -> dict[str, object]:
+    return {
+        "matches": [
+            {
+                "formula": m.formula.name,
+                "title": m.formula.title,
+                "source": m.formula.source,
+                "parameters": {b.name: {"value": _plain(b.value), "text": b.text} for b in m.bindings},
+                "measures": {
+                    e.measure: {"value": as_json(e.value)} | ({"exact": str(e.value)} if e.is_exact else {})
+                    for e in m.estimates
+                    if e.value is not None
+                },
+            }
+            for m in found.matches
+        ],
+        "near_misses": [{"formula": m.formula, "reason": m.reason, "line": m.span.line} for m in found.near_misses],
+        "reason": found.why_not or None,
+    }
+
+
+def _plain(value: Argument) -> object:
+    if isinstance(value, tuple):
+        return [_plain(v) for v in value]
+    return str(value) if isinstance(value, Fraction) else as_json(value)
+
+
+def _short(value: Argument) -> str:
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_short(v) for v in value) + "]"
+    return short(value, 10)
+
+
+def _exact(value: Argument) -> str:
+    return "" if isinstance(value, tuple) else cut(rational(value))

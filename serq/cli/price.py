@@ -1,0 +1,103 @@
+"""`serq price`: what a change of constants costs, exactly and by formula."""
+
+import click
+
+from serq.base.errors import UsageError
+from serq.cli.common import Common, common_options, load
+from serq.cli.numbers import as_json, cut, rational, short
+from serq.cli.provenance import provenance
+from serq.cli.tables import table
+from serq.ir.expr import Number
+from serq.ir.program import Program
+from serq.ir.results import Estimate
+from serq.pipeline import SolveOptions, closed_forms, solve
+from serq.studies.price import Change, changes, prices
+
+
+@click.command("price")
+@common_options
+@click.option("--from", "before", multiple=True, metavar="NAME=EXPR", help="Constants before the change (repeatable).")
+@click.option("--to", "after", multiple=True, metavar="NAME=EXPR", help="Constants after it (repeatable).")
+@click.option("--max-states", type=click.IntRange(min=1), help="Give up beyond this many states.")
+def command(common: Common, before: tuple[str, ...], after: tuple[str, ...], max_states: int | None) -> None:
+    """The finite-source price of a change: the difference of every measure of FILE between two sets of constants.
+
+    The headline is the mean number of jobs at each stage that sessions share: what longer work for all costs in
+    sessions waiting, all of them together.
+    """
+    if not after:
+        raise UsageError("say what changes: --from NAME=EXPR --to NAME=EXPR")
+    first, second = (load(common.file, common.sets + sets, common.quiet) for sets in (before, after))
+    options = SolveOptions(exact=True, states=max_states)
+    found = list(changes(first, "exact", *(_values(solve(p, options).estimates) for p in (first, second))))
+    formulas = changes(first, "closed form", *(_values(closed_forms(p).estimates) for p in (first, second)))
+    _compare(found, formulas)
+    common.emit(
+        _text(first, before, after, tuple(found), formulas), _data(first, before, after, tuple(found), formulas)
+    )
+
+
+def _values(estimates: tuple[Estimate, ...]) -> dict[str, Number | None]:
+    return {e.measure: e.value for e in estimates}
+
+
+def _compare(exact: list[Change], formulas: tuple[Change, ...]) -> None:
+    """Two witnesses that differ are a defect, not an answer."""
+    by_name = {c.measure.name: c for c in formulas}
+    for change in exact:
+        other = by_name.get(change.measure.name)
+        if other is not None and abs(float(other.difference) - float(change.difference)) > 1e-9 * (
+            1 + abs(float(change.difference))
+        ):
+            raise AssertionError(f"chain and formula differ on {change.measure.name}: {change} {other}")
+
+
+def _text(
+    program: Program,
+    before: tuple[str, ...],
+    after: tuple[str, ...],
+    found: tuple[Change, ...],
+    formulas: tuple[Change, ...],
+) -> str:
+    by_formula = {c.measure.name for c in formulas}
+    given = f"{', '.join(before) or 'as written'} -> {', '.join(after)}"
+    out = [f"{program.name}: {given}"]
+    for change in prices(program, found):
+        agreed = " (exact; the closed form agrees)" if change.measure.name in by_formula else " (exact)"
+        value = rational(change.difference) or short(change.difference, 10)
+        out.append(f"price at {change.measure.subject}: {value} = {short(change.difference, 10)} jobs present{agreed}")
+    rows = [
+        (c.measure.name, short(c.before, 8), short(c.after, 8), short(c.difference, 8), cut(rational(c.difference)))
+        for c in found
+        if c.before or c.after
+    ]
+    header = ("measure", "before", "after", "difference", "exact difference")
+    return "\n".join(out) + "\n\n" + table(rows, header, right=(1, 2, 3))
+
+
+def _data(
+    program: Program,
+    before: tuple[str, ...],
+    after: tuple[str, ...],
+    found: tuple[Change, ...],
+    formulas: tuple[Change, ...],
+) -> dict[str, object]:
+    return provenance(program, "price", "python-flint", "sympy") | {
+        "from": list(before),
+        "to": list(after),
+        "price": {c.measure.subject: _number(c.difference) for c in prices(program, found)},
+        "exact": {c.measure.name: _change(c) for c in found},
+        "closed_form": {c.measure.name: _change(c) for c in formulas},
+    }
+
+
+def _change(change: Change) -> dict[str, object]:
+    return {
+        "before": _number(change.before),
+        "after": _number(change.after),
+        "difference": _number(change.difference),
+    }
+
+
+def _number(value: Number) -> dict[str, object]:
+    return {"value": as_json(value)} | ({"exact": rational(value)} if rational(value) else {})

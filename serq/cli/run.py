@@ -1,0 +1,102 @@
+"""`serq run`: simulate and report."""
+
+import os
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from serq.cli.common import Common, common_options
+from serq.cli.numbers import short, with_interval
+from serq.cli.progress import simulating
+from serq.cli.tables import table
+from serq.pipeline import SimulateOptions, simulate
+from serq.semantics.report import RunReport, Section
+
+
+@click.command("run")
+@common_options
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of all random streams.")
+@click.option("--horizon", type=float, help="Time at which the run ends.")
+@click.option("--warmup", type=float, help="Time before which nothing is counted.")
+@click.option("--replications", type=click.IntRange(min=1), default=1, show_default=True, help="Independent runs.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Replications at a time (default: the number of processors).")
+@click.option("--engine", type=click.Choice(["reference"]), default="reference", show_default=True)
+@click.option(
+    "--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True
+)
+@click.option("--trace", metavar="F", help="Replay this trace instead of the program's.")
+@click.option("--dump", metavar="DIR", help="Write one file per observe with time, session, turn and value.")
+@click.option("--format", "dump_format", type=click.Choice(["csv", "parquet"]), default="csv", show_default=True)
+@click.option("--checked", is_flag=True, help="Assert the invariants of the semantics after every transition (slow).")
+def command(
+    common: Common,
+    seed: int | None,
+    horizon: float | None,
+    warmup: float | None,
+    replications: int,
+    jobs: int | None,
+    engine: str,  # there is one engine yet; the option names it
+    confidence: float,
+    trace: str | None,
+    dump: str | None,
+    dump_format: Literal["csv", "parquet"],
+    checked: bool,
+) -> None:
+    """Simulate FILE and report every measure with its confidence interval."""
+    program = common.load()
+    jobs = jobs or os.cpu_count() or 1
+    options = SimulateOptions(
+        seed, horizon, warmup, replications, jobs, confidence, trace, keep_samples=dump is not None, checked=checked
+    )
+    with simulating(common.quiet) as progress:
+        report, results = simulate(program, options, progress)
+    if dump is not None:
+        from serq.semantics.dump import write_dump
+
+        write_dump(results, Path(dump), dump_format)
+    common.emit(text(report), report.to_dict())
+
+
+def text(report: RunReport) -> str:
+    """The report for a person."""
+    o = report.options
+    head = [
+        f"{report.program}: time {o.warmup:g} to {o.horizon:g}, seed {o.seed}, {report.events} events, "
+        f"{report.replications} replication{'s' if report.replications > 1 else ''}",
+        f"{report.confidence:.0%} intervals: {report.method}",
+    ]
+    head.append(f"{report.stability.kind}: {report.stability.text}")
+    parts = ["\n".join(head) + "\n"]
+    if report.observes:
+        parts.append(_observes(report.observes))
+    for title, sections in (("stages", report.stages), ("pools", report.pools), ("gauges", report.gauges)):
+        if sections:
+            parts.append(_sections(title, sections))
+    parts.append(_sections("sessions", (report.sessions,)))
+    return "\n".join(parts)
+
+
+def _observes(sections: tuple[Section, ...]) -> str:
+    rows: list[tuple[str, ...]] = []
+    for section in sections:
+        s = section.summary
+        mean = section.estimates["mean"]
+        if s is None or not s.count:
+            rows.append((section.name, "0", "-", "-", "-", "-", "-", "-", "-"))
+            continue
+        numbers = (s.cv2, s.minimum, s.p50, s.p90, s.p99, s.maximum)
+        rows.append((section.name, str(s.count), with_interval(mean), *(short(x, 5) for x in numbers)))
+    header = ("observe", "count", "mean", "cv2", "min", "p50", "p90", "p99", "max")
+    return table(rows, header, right=range(1, len(header)))
+
+
+def _sections(title: str, sections: tuple[Section, ...]) -> str:
+    rows = []
+    for section in sections:
+        for statistic, estimate in section.estimates.items():
+            rows.append((section.name, statistic, with_interval(estimate)))
+        for name, value in section.totals.items():
+            if value:
+                rows.append((section.name, name, short(value)))
+    return table(rows, (title, "", "value"), right=(2,))

@@ -1,0 +1,104 @@
+"""`serq check` without its printing: run, solve, find formulas, compare."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from serq.base.errors import LimitError, NoSteadyStateError, OutsideFragmentError
+from serq.compare.agree import FALSE_ALARM, Agreement, compare
+from serq.ir.measures import measures_of
+from serq.ir.program import Program
+from serq.ir.results import Estimate
+from serq.pipeline import (
+    SimulateOptions,
+    SolveOptions,
+    closed_forms,
+    pooled_estimates,
+    run_options,
+    simulate,
+    solve,
+)
+
+LONGEST_STUDY = 1024
+"""Replications after which a run that should reach some power gives up."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """How to compare. `simulated` is the program to simulate when that is not the one that is solved (for tests of the
+    check itself). `until_power`: go on until an error of this relative size would be found in every measure.
+    """
+
+    simulation: SimulateOptions = SimulateOptions(replications=4)
+    solving: SolveOptions = SolveOptions()
+    false_alarm: float = FALSE_ALARM
+    simulated: Program | None = None
+    until_power: float | None = None
+
+
+@dataclass(frozen=True)
+class ThreeWay:
+    """The comparison and where it came from. `no_chain` and `no_formula` say why a witness is silent."""
+
+    program: Program
+    agreement: Agreement
+    replications: int
+    horizon: float
+    warmup: float
+    seed: int
+    events: int
+    chain: str
+    formulas: tuple[str, ...]
+    no_chain: tuple[str, ...] = ()
+    no_formula: str = ""
+
+
+def three_way(
+    program: Program, options: CheckOptions = CheckOptions(), progress: Callable[[float], None] | None = None
+) -> ThreeWay:
+    """Simulate, solve and match the program, and compare what the witnesses say.
+
+    A program without a chain or without a formula is compared by what is left. Errors of loading and of running
+    propagate.
+    """
+    exact, chain, no_chain = _exact(program, options.solving)
+    matches = closed_forms(program)
+    formulas = tuple(dict.fromkeys(match.formula.title for match in matches.matches))
+    replications = options.simulation.replications
+    while True:
+        simulation = replace(options.simulation, replications=replications)
+        report, results = simulate(options.simulated or program, simulation, progress)
+        simulated = pooled_estimates(options.simulated or program, results)
+        agreement = compare(measures_of(program), simulated, exact, matches.estimates, options.false_alarm)
+        if _enough(agreement, options.until_power) or replications >= LONGEST_STUDY:
+            break
+        replications *= 2
+    settings = run_options(program, options.simulation)
+    return ThreeWay(
+        program,
+        agreement,
+        replications,
+        settings.horizon,
+        settings.warmup,
+        settings.seed,
+        report.events,
+        chain,
+        formulas,
+        no_chain,
+        matches.why_not,
+    )
+
+
+def _enough(agreement: Agreement, wanted: float | None) -> bool:
+    found = [row.finds for row in agreement.rows if row.finds is not None]
+    return wanted is None or not found or max(found) <= wanted
+
+
+def _exact(program: Program, options: SolveOptions) -> tuple[tuple[Estimate, ...], str, tuple[str, ...]]:
+    """The chain's answers and how they were found, or no answers and why."""
+    try:
+        solved = solve(program, options)
+    except (OutsideFragmentError, NoSteadyStateError) as error:
+        return (), "", tuple(f"line {d.span.line}: {d.message}" for d in error.diagnostics)
+    except LimitError as error:
+        return (), "", (str(error),)
+    return solved.estimates, f"{solved.chain.size} states, {solved.solution.method}", ()
