@@ -244,7 +244,8 @@ class Builder(Transformer[Token, Any]):
 
     def group(self, c: Children) -> ast.Expr:
         """`( expr )`: the expression itself, its span widened to the parentheses."""
-        return replace(c[1], span=_span(c))
+        expr: ast.Expr = c[1]
+        return replace(expr, span=_span(c))
 
     def member(self, c: Children) -> ast.Member:
         """`NAME [ index ]` as an argument."""

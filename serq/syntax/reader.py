@@ -1,14 +1,60 @@
-"""From a path to a `SourceFile`."""
+"""From a path to a `SourceFile`: everything that can be wrong with a file before its first character is read."""
 
+from difflib import get_close_matches
 from pathlib import Path
 
+from serq.base.diagnostics import Diagnostic
 from serq.base.errors import InputError
-from serq.base.source import SourceFile
+from serq.base.source import NOWHERE, SourceFile
+from serq.syntax import text_errors as errors
+from serq.syntax.limits import MAX_TEXT
+
+_BOM = b"\xef\xbb\xbf"
 
 
 def read_source(path: str | Path) -> SourceFile:
-    """The text of a program file; InputError when it cannot be had."""
+    """The text of a program file, a byte-order mark removed; line ends may be LF or CRLF.
+
+    Raises InputError when there is no such file, when it is a directory or cannot be read, when it is no text, is not
+    UTF-8 or is too large.
+    """
+    name = str(path)
+    data = _read(name).removeprefix(_BOM)
+    if len(data) > MAX_TEXT:
+        raise _refusal(errors.TooLarge(span=NOWHERE, limit=MAX_TEXT))
+    if b"\0" in data:
+        raise _refusal(errors.NotText(span=NOWHERE, path=name, offset=data.index(b"\0")))
     try:
-        return SourceFile(str(path), Path(path).read_text("utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError("SQ001", f"cannot read {path}: {error}") from None
+        return SourceFile(name, data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        at = error.start
+        line = data.count(b"\n", 0, at) + 1
+        raise _refusal(errors.NotUtf8(span=NOWHERE, path=name, offset=at, byte=data[at], line=line)) from None
+
+
+def _read(name: str) -> bytes:
+    """At most one byte more than the limit (and the mark), so that no file is too large to be refused."""
+    try:
+        with open(name, "rb") as file:
+            return file.read(MAX_TEXT + len(_BOM) + 1)
+    except FileNotFoundError:
+        raise _refusal(errors.NoSuchFile(span=NOWHERE, path=name, advice=_neighbour(Path(name)))) from None
+    except IsADirectoryError:
+        raise _refusal(errors.IsDirectory(span=NOWHERE, path=name)) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise _refusal(errors.Unreadable(span=NOWHERE, path=name, reason=reason)) from None
+
+
+def _neighbour(path: Path) -> str:
+    """A program of a similar name beside the missing file."""
+    try:
+        names = [entry.name for entry in path.parent.iterdir() if entry.suffix == ".sq"]
+    except OSError:
+        return ""
+    near = get_close_matches(path.name, names, n=1) or get_close_matches(path.name + ".sq", names, n=1)
+    return f"did you mean `{path.parent / near[0]}`?" if near else ""
+
+
+def _refusal(diagnostic: Diagnostic) -> InputError:
+    return InputError(diagnostic.code, diagnostic.message, diagnostic.hint)
