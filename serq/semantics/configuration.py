@@ -57,7 +57,8 @@ class Session:
 class Allocation:
     """What a scope holds of one pool.
 
-    `position` is the computed position of a pool that a `run ... growing` of the body grew, None for the others.
+    `position` is the computed position of a pool in which tokens of a `run ... growing` of the body have counted, None
+    for the others.
     `consumed` is how much of the session's own entry went into it at the admission.
     """
 
@@ -129,7 +130,8 @@ class Job:
     """Work at a stage. `session` is None for the background job of a spill, which has a `transfer` instead.
 
     On a step stage `work` is what is left of it in tokens, `growing` the allocation that grows along, and `order` the
-    number by which residents are served: that of the session's latest admission, or of joining when it holds nothing.
+    key by which residents are served: (0, the number of the session's latest admission), or (1, the number of
+    joining) for a session that no pool ever admitted.
     """
 
     __slots__ = ("growing", "number", "order", "phase", "session", "stage", "transfer", "work")
@@ -141,7 +143,7 @@ class Job:
         self.session = session
         self.phase: Literal["prefill", "decode"] | None = None
         self.growing: Allocation | None = None
-        self.order = number
+        self.order = (1, number)
         self.transfer: Transfer | None = None
 
 
@@ -179,7 +181,7 @@ class StageState:
     def __init__(self) -> None:
         self.waiting: deque[Job] = deque()  # arrival order
         self.serving: dict[int, Job] = {}  # by job number, in the order of starting
-        self.residents: list[Job] = []  # by admission number
+        self.residents: list[Job] = []  # by `Job.order`
         self.batch: list[tuple[Job, Value]] | None = None  # jobs and tokens of the running iteration, None when idle
         self.budget_left: Value | None = None  # a number only while an iteration is put together
 

@@ -269,12 +269,17 @@ class Pools:
     # -- preemption --------------------------------------------------------------------------------------------------
 
     def _victim(self, rule: PoolRule) -> Allocation | None:
-        """The most recently admitted holder; where the pool is a step stage's memory, one that is resident there."""
-        for allocation in reversed(self.state(rule.place).allocations):
-            job = allocation.session.job
-            if not rule.memory_of or (job is not None and job.stage in rule.memory_of):
-                return allocation
-        return None
+        """The holder that was admitted last; where the pool is a step stage's memory, of those resident there.
+
+        A holder is as old as its session's latest admission, which is also the order of the residents of a step stage:
+        the victim is the last of them.
+        """
+        holders = [a for a in self.state(rule.place).allocations if self._can_be_preempted(rule, a.session)]
+        return max(holders, key=lambda a: (a.session.admitted, a.scope.number), default=None)
+
+    @staticmethod
+    def _can_be_preempted(rule: PoolRule, holder: Session) -> bool:
+        return not rule.memory_of or (holder.job is not None and holder.job.stage in rule.memory_of)
 
     def _preempt(self, victim: Allocation) -> None:
         """Abort the victim's hold and all within it: it waits at the head of its queue, to execute it again."""
@@ -322,13 +327,14 @@ class Pools:
 def computed(allocation: Allocation) -> Value:
     """How long a prefix an allocation can leave behind.
 
-    Where runs of the body grew pools of the hold it is the computed position of these and nothing of the others;
-    otherwise it is the allocation.
+    Where runs of the body have grown pools of the hold it is the computed position of these and nothing of the others;
+    otherwise it is the allocation. It is never more than the allocation: a hold that consumed an entry larger than its
+    units and was preempted before it grew has room for its units only.
     """
     grown = any(a.position is not None for a in allocation.scope.allocations)
     if not grown:
         return allocation.units
-    return allocation.position if allocation.position is not None else allocation.units * 0
+    return allocation.units * 0 if allocation.position is None else min(allocation.position, allocation.units)
 
 
 def position(allocation: Allocation) -> Value:

@@ -41,12 +41,12 @@ class Stages:
     def join_step(
         self, session: Session, stage: int, work: Value, phase: Literal["prefill", "decode"], growing: Allocation | None
     ) -> Job:
-        """A session becomes a resident of a step stage, behind the residents admitted before it."""
+        """A session becomes a resident of a step stage, in the order of admission, the never admitted last."""
         job = self._new_job(stage, work, session)
         job.phase = phase
         job.growing = growing
-        if session.scopes:
-            job.order = session.admitted
+        if session.admitted:
+            job.order = (0, session.admitted)
         insort(self.state(stage).residents, job, key=lambda resident: resident.order)
         self._recorder.joined(stage, job)
         return job

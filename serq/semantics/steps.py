@@ -125,15 +125,13 @@ class Steps:
         return jobs
 
     def _schedule(self, state: StageState, batch: Batch, job: Job, chunk: Value) -> None:
-        """Give a resident its tokens, its memory first. Whoever is preempted for it gives his tokens back."""
+        """Give a resident its tokens, its memory first."""
         assert state.budget_left is not None
         tokens = min(_wanted(job, chunk), state.budget_left)
         if job.growing is not None:
-            preemptions = self._pools.preemptions
-            grown = self._pools.grow_to(job.growing, position(job.growing) + tokens, self._growing_span(job))
-            if self._pools.preemptions != preemptions:
-                state.budget_left += sum(t for other, t in batch if other not in state.residents)
-                batch[:] = [(other, t) for other, t in batch if other in state.residents]
+            target = position(job.growing) + tokens
+            grown = self._pools.grow_to(job.growing, target, self._growing_span(job))
+            _take_back(state, batch)
             if not grown:
                 return
         batch.append((job, tokens))
@@ -157,6 +155,7 @@ class Steps:
                 if outcome == "rejected":
                     continue
                 self._run(claim.session)
+                _take_back(state, batch)
                 job = claim.session.job
                 if job is None or job.stage != rule.place:
                     continue
@@ -185,19 +184,20 @@ class Steps:
     # -- the values of the declaration -------------------------------------------------------------------------------
 
     def _budget(self, rule: StepRule, state: StageState) -> Value:
-        facts = self._facts(rule, state, rule.before_names)
+        facts = self._facts(rule, rule.before_names, state, state.residents)
         return self._value(rule, "budget", rule.budget_expr, rule.budget, facts)
 
     def _chunk(self, rule: StepRule, state: StageState) -> Value:
         """The most tokens of one prefill in one iteration; no cap is infinity."""
         if rule.chunk is None or rule.chunk_expr is None:
             return math.inf
-        facts = self._facts(rule, state, rule.before_names)
+        facts = self._facts(rule, rule.before_names, state, state.residents)
         chunk = self._value(rule, "chunk", rule.chunk_expr, rule.chunk, facts)
         return chunk if chunk > 0 else math.inf
 
     def _cost(self, rule: StepRule, state: StageState, batch: Batch) -> Value:
-        facts = self._facts(rule, state, rule.cost_names)
+        """How long the iteration lasts. Of the residents, only those that are in it count as decoding or prefilling."""
+        facts = self._facts(rule, rule.cost_names, state, [job for job, _ in batch])
         prefills = [(job, tokens) for job, tokens in batch if job.phase == "prefill"]
         zero = self._scene.zero
         if "ntok" in rule.cost_names:
@@ -223,20 +223,20 @@ class Steps:
             errors.BadStageValue(span=expr.span, what=what, stage=rule.name, value=shown(value), limit=limit)
         )
 
-    def _facts(self, rule: StepRule, state: StageState, names: frozenset[str]) -> dict[str, Value]:
-        """The context variables about the residents, those that are read."""
+    def _facts(self, rule: StepRule, names: frozenset[str], state: StageState, jobs: list[Job]) -> dict[str, Value]:
+        """The context variables that are read: about all residents, and about those of them that count."""
         zero = self._scene.zero
         makers: dict[str, Callable[[], Value]] = {
             "nres": lambda: zero + len(state.residents),
-            "ndec": lambda: zero + sum(job.phase == "decode" for job in state.residents),
-            "kvb": lambda: self._memory(rule, state, "decode"),
-            "kvp": lambda: self._memory(rule, state, "prefill"),
+            "ndec": lambda: zero + sum(job.phase == "decode" for job in jobs),
+            "kvb": lambda: self._memory(rule, jobs, "decode"),
+            "kvp": lambda: self._memory(rule, jobs, "prefill"),
         }
         return {name: makers[name]() for name in names if name in makers}
 
-    def _memory(self, rule: StepRule, state: StageState, phase: str) -> Value:
-        """Units allocated on the stage's memory pool to its residents in a phase."""
-        sessions = (job.session for job in state.residents if job.phase == phase and job.session is not None)
+    def _memory(self, rule: StepRule, jobs: list[Job], phase: str) -> Value:
+        """Units allocated on the stage's memory pool to the sessions of jobs in a phase."""
+        sessions = (job.session for job in jobs if job.phase == phase and job.session is not None)
         units = (
             allocation.units
             for session in sessions
@@ -245,6 +245,14 @@ class Steps:
             if allocation.pool == rule.memory
         )
         return sum(units, self._scene.zero)
+
+
+def _take_back(state: StageState, batch: Batch) -> None:
+    """Whoever was preempted after he had been given tokens leaves the iteration, and they return to the budget."""
+    gone = [(job, tokens) for job, tokens in batch if job not in state.residents]
+    if gone:
+        batch[:] = [(job, tokens) for job, tokens in batch if job in state.residents]
+        state.budget_left += sum(tokens for _, tokens in gone)
 
 
 def _wanted(job: Job, chunk: Value) -> Value:
