@@ -36,6 +36,8 @@ NARROW = 3
 LARGEST_NARROW = 10_000
 LARGEST_RATIONAL = 2_000
 LARGEST_LU = 200_000
+WIDEST_LU = 15_000
+"""Half bandwidth up to which a factorisation ends within minutes: its fill grows with the cube of what cannot be cut."""
 LARGEST_COMPARED = 300
 """States up to which an answer in doubles is compared with the rational one."""
 _BAND_SECONDS = 6.0
@@ -143,10 +145,10 @@ def _in_band(method: str, size: int, width: int) -> bool:
     affordable = banded.cost(size, width) <= _BAND_SECONDS and banded.memory(size, width) <= _BAND_BYTES
     if method == "gth" and not affordable:
         raise LimitError(f"{size} recurrent states of half bandwidth {width} are too many for state elimination")
-    if (method == "lu" or not affordable) and size > LARGEST_LU:
+    if (method == "lu" or not affordable) and (size > LARGEST_LU or width > WIDEST_LU):
         raise LimitError(
-            f"the chain has {size} recurrent states of half bandwidth {width}; the direct solvers go to {LARGEST_LU} "
-            f"states, or further where the band is narrow"
+            f"the chain has {size} recurrent states of half bandwidth {width}; the factorisation goes to {LARGEST_LU} "
+            f"states and a half bandwidth of {WIDEST_LU}, state elimination further where the band is narrow"
         )
     return affordable and method != "lu"
 

@@ -191,6 +191,12 @@ def test_a_chain_too_large_for_a_factorisation_says_its_size(monkeypatch):
         stationary(make(hand_chains.tandem(6)), exact=False, method="gth")
 
 
+def test_a_chain_too_wide_for_a_factorisation_says_its_width(monkeypatch):
+    monkeypatch.setattr(solve, "WIDEST_LU", 6)
+    with pytest.raises(LimitError, match="half bandwidth 7"):
+        stationary(make(hand_chains.tandem(6)), exact=False, method="lu")
+
+
 def test_a_failed_factorisation_is_a_limit(monkeypatch):
     def fail(rates):
         raise ArithmeticError("the factorisation overflows")
