@@ -37,7 +37,7 @@ LARGEST_NARROW = 10_000
 LARGEST_RATIONAL = 2_000
 LARGEST_LU = 200_000
 WIDEST_LU = 15_000
-"""Half bandwidth up to which a factorisation ends within minutes: its fill grows with the cube of what cannot be cut."""
+"""Half bandwidth up to which a factorisation ends within minutes: its work grows with the cube of the fill."""
 LARGEST_COMPARED = 300
 """States up to which an answer in doubles is compared with the rational one."""
 _BAND_SECONDS = 6.0
