@@ -127,11 +127,14 @@ def scale(a: Amount, factor: Named) -> Amount:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The law of the work of a visit: first two moments, whether it is exponential, its name for a reader."""
+    """The law of the work of a visit: first two moments, whether it is exponential, whether it has a density (at least
+    in part), its name for a reader.
+    """
 
     mean: Named
     second: Named
     exponential: bool
+    dense: bool
     law: str
 
 
@@ -150,7 +153,8 @@ def as_work(amount: Amount) -> Work | Unclear:
         variance = variance + factor * factor * (atom.second - atom.mean * atom.mean)
     alone = len(samples) == 1 and amount.constant.value == 0
     exponential = alone and samples[0][0].law.name == "exp"
-    return Work(mean, mean * mean + variance, exponential, _law_name(amount, samples))
+    dense = any(atom.law.name != "geometric" for atom, _ in samples)
+    return Work(mean, mean * mean + variance, exponential, dense, _law_name(amount, samples))
 
 
 def _law_name(amount: Amount, samples: list[tuple[Sample, Named]]) -> str:
@@ -163,14 +167,14 @@ def _law_name(amount: Amount, samples: list[tuple[Sample, Named]]) -> str:
 
 
 def sample(place: int, ordinal: int, name: LawName, args: tuple[Named, ...]) -> Value:
-    """What a draw of a law without finite support is: an atom, 0 when its mean is 0, or why it is no draw."""
+    """What a draw of a law without finite support is: an atom, a number when it does not vary, or why it is none."""
     law = laws.Law(name, tuple(a.value for a in args))
     problem = laws.problem_of(law)
     if problem is not None:
         return Unclear(f"~{name}: {problem}")
     mean = laws.mean(law)
-    if mean == 0:
-        return Amount(ZERO)
+    if mean == 0 or (name == "uniform" and law.args[0] == law.args[1]):
+        return Amount(args[0] if name == "uniform" else ZERO)
     symbolic: Any = tuple(a.symbol for a in args)
     named = laws.Law(name, symbolic)
     atom = Sample(

@@ -71,7 +71,7 @@ class Formula:
     def failures(self, arguments: Arguments) -> tuple[str, ...]:
         """What the arguments fail, in words; the domains first, the preconditions only when every domain is kept."""
         outside = tuple(text for p in self.parameters if (text := p.problem(arguments[p.name])))
-        return outside or tuple(p.text for p in self.preconditions if not p.holds(arguments))
+        return outside or tuple(f"it needs {p.text}" for p in self.preconditions if not p.holds(arguments))
 
 
 @dataclass(frozen=True)

@@ -18,19 +18,25 @@ def match(program: Program) -> Matches:
     """The formulas that fit the program, the most specific first; those that nearly do; or why none can."""
     try:
         system = read(program)
-        found = _found(system)
+        reason = _unfit(system)
+        found = [] if reason else _found(system)
     except NotFollowedError as stop:
         return Matches(program, reason=stop.reason, span=stop.span)
-    if not system.stations:
-        return Matches(program, reason="no session runs anywhere")
     fits = tuple(x for x in found if isinstance(x, Match))
     misses = tuple(dict.fromkeys(x for x in found if isinstance(x, NearMiss)))
-    return Matches(program, fits, misses)
+    return Matches(program, fits, misses, reason)
+
+
+def _unfit(system: System) -> str:
+    """Why no formula can fit, whatever the shape of the network; empty when one may."""
+    if not system.stations:
+        return "no session runs anywhere"
+    if system.periodic:
+        return "a session whose times have no density repeats itself: its start is never forgotten"
+    return ""
 
 
 def _found(system: System) -> list[Match | NearMiss]:
-    if not system.stations:
-        return []
     if any(kind.graph.rooms for kind in system.kinds):
         return match_loss(system)
     if system.source.population is not None:

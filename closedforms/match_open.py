@@ -34,6 +34,9 @@ def match_open(system: System) -> list[Match | NearMiss]:
     assert rate is not None
     passes = system.passes(0)
     parts, problems = parts_of(system, (passes,), None)
+    full = _overloaded(system, passes, parts, problems)
+    if full:
+        return list(full)
     general, misses = _general(system, problems)
     spoilt = _after(system, [station for station, _ in problems])
     pieces = [_general_piece(system, passes, station) for station in general]
@@ -49,6 +52,31 @@ def match_open(system: System) -> list[Match | NearMiss]:
         else:
             pieces.append(_piece(part, rate))
     return [*_put_together(system, passes, parts, pieces), *misses]
+
+
+def _overloaded(
+    system: System, passes: tuple[Named, ...], parts: list[Part], problems: list[tuple[Station, str]]
+) -> list[NearMiss]:
+    """The stations that keep the network from a steady state, or may do so: then nothing is known of any station."""
+    rate = system.source.rate
+    assert rate is not None
+    misses = []
+    for part in parts:
+        load = rate.value * part.demands[0].value
+        if part.speed.servers is not None and load >= part.speed.servers.value:
+            misses.append(_too_much(_formula(part).name, part.station, load / part.speed.servers.value))
+    for station, problem in problems:
+        if not isinstance(station.kind, p.Fifo):
+            misses.append(NearMiss(MG1PS.name, problem, station.stays[0].span))
+            continue
+        load = sum(rate.value * passes[s.node].value * s.work.mean.value for s in station.stays)
+        if load >= station.kind.servers.exact:
+            misses.append(_too_much(MG1.name, station, load / station.kind.servers.exact))
+    return misses
+
+
+def _too_much(formula: str, station: Station, use: Number) -> NearMiss:
+    return NearMiss(formula, f"the utilisation of {station.name} must be below 1 (it is {use})", station.stays[0].span)
 
 
 def _general(system: System, problems: list[tuple[Station, str]]) -> tuple[list[Station], list[NearMiss]]:
@@ -113,30 +141,35 @@ def _put_together(
     system: System, passes: tuple[Named, ...], parts: list[Part], pieces: list[_Piece]
 ) -> list[Match | NearMiss]:
     """One match by station that has a formula, and the whole network where it has a product form."""
-    values: dict[int, Values] = {}
-    for piece in pieces:
-        evaluation = evaluate_formula(piece.formula, {b.name: b.value for b in piece.bindings})
-        if not evaluation.failed:
-            values[piece.station.place] = evaluation.values
+    values = {piece.station.place: _values(piece) for piece in pieces}
     queues = [piece for piece in pieces if piece.formula is not MGINF]
     shown = queues or pieces
-    if len(values) < len(pieces):
-        never = [piece for piece in pieces if piece.station.place not in values]
-        return [attempt(x.formula, (x.station.name,), x.bindings, _no_answer) for x in never]
-    whole = _answer(system, passes, pieces, values)
     method = ", ".join(dict.fromkeys(piece.formula.name for piece in shown))
+    whole = _answer(system, passes, pieces, values)
     out = [attempt(x.formula, (x.station.name,), x.bindings, lambda _: whole, method) for x in shown]
     if len(queues) > 1 and len(parts) == len(system.stations):
         return [_network(system, passes, parts, pieces), *out]
     if len(queues) == 1 and queues[0].formula is MM1:
-        general = _general_piece(system, passes, queues[0].station)
-        if not {s.node for s in queues[0].station.stays} & _after(system, [queues[0].station]):
-            out.append(attempt(MG1, (general.station.name,), general.bindings, lambda _: whole))
+        out += _general_as_well(system, passes, queues[0], pieces)
     return out
 
 
-def _no_answer(values: Values) -> Answer:
-    raise AssertionError("the formula has failed, and has no values")
+def _values(piece: _Piece) -> Values:
+    evaluation = evaluate_formula(piece.formula, {b.name: b.value for b in piece.bindings})
+    assert not evaluation.failed, "that the load fits was looked at before"
+    return evaluation.values
+
+
+def _general_as_well(
+    system: System, passes: tuple[Named, ...], queue: _Piece, pieces: list[_Piece]
+) -> list[Match | NearMiss]:
+    """M/M/1 is an M/G/1 too, when nobody comes back to it."""
+    if {s.node for s in queue.station.stays} & _after(system, [queue.station]):
+        return []
+    piece = _general_piece(system, passes, queue.station)
+    others = [piece if x is queue else x for x in pieces]
+    whole = _answer(system, passes, others, {x.station.place: _values(x) for x in others})
+    return [attempt(MG1, (piece.station.name,), piece.bindings, lambda _: whole)]
 
 
 def _answer(system: System, passes: tuple[Named, ...], pieces: list[_Piece], values: dict[int, Values]) -> Answer:

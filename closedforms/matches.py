@@ -1,7 +1,7 @@
 """What matching answers: the formulas that fit, with their parameters and values, and those that nearly do."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import sympy
@@ -11,6 +11,7 @@ from serq.closedforms.amounts import Named
 from serq.closedforms.arguments import Argument
 from serq.closedforms.compose import Answer, estimates
 from serq.closedforms.formula import Evaluation, Formula, Values, evaluate_formula
+from serq.closedforms.latex import equations
 from serq.ir.measures import measures_of
 from serq.ir.program import Program
 from serq.ir.results import Estimate
@@ -18,11 +19,14 @@ from serq.ir.results import Estimate
 
 @dataclass(frozen=True)
 class Binding:
-    """A parameter of a formula: its value, and what it is in the program's constants."""
+    """A parameter of a formula: its value, and what it is in the program's constants, as text and for SymPy (numbers
+    only).
+    """
 
     name: str
     value: Argument
     text: str
+    symbol: Any = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,7 @@ class Matches:
 
 def bind(name: str, value: Named) -> Binding:
     """A number as a parameter."""
-    return Binding(name, value.value, text(value))
+    return Binding(name, value.value, text(value), value.symbol)
 
 
 def bind_list(name: str, values: list[Named]) -> Binding:
@@ -102,7 +106,7 @@ def _row(values: list[Named]) -> str:
 def text(value: Named) -> str:
     """The number in the program's constants."""
     symbol: Any = value.symbol
-    return str(symbol if symbol.is_number else sympy.cancel(symbol))
+    return "inf" if symbol == sympy.oo else str(symbol if symbol.is_number else sympy.cancel(symbol))
 
 
 def attempt(
@@ -116,6 +120,13 @@ def attempt(
     evaluation = evaluate_formula(formula, {b.name: b.value for b in bindings})
     if evaluation.failed:
         numbers = ", ".join(f"{b.name} = {b.value}" for b in bindings if not isinstance(b.value, tuple))
-        return NearMiss(formula.name, f"it needs {'; '.join(evaluation.failed)}" + (f" ({numbers})" if numbers else ""))
+        return NearMiss(formula.name, "; ".join(evaluation.failed) + (f" ({numbers})" if numbers else ""))
     found = estimates(answer(evaluation.values), method or formula.name)
     return Match(formula, stages, bindings, evaluation, found)
+
+
+def latex_of(match: Match) -> dict[str, str]:
+    """LaTeX equations of the formula's measures in the constants of the program; none where a parameter is a list."""
+    symbols = {p.name: p.symbol for p in match.formula.parameters}
+    places = {symbols[b.name]: b.symbol for b in match.bindings if b.symbol is not None}
+    return equations(match.formula, places) if len(places) == len(symbols) else {}

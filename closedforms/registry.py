@@ -9,6 +9,7 @@ from serq.base.errors import UsageError
 from serq.closedforms import bounds, caches, finite_source, mg1, networks, price, single
 from serq.closedforms.arguments import Argument
 from serq.closedforms.formula import Evaluation, Formula, evaluate_formula
+from serq.closedforms.latex import equations
 
 FAMILIES: tuple[Formula, ...] = (
     *single.FAMILIES,
@@ -68,12 +69,4 @@ def describe(formula: Formula) -> str:
 
 def to_latex(formula: Formula) -> dict[str, str]:
     """LaTeX by measure, for those that have an expression; further laws (a recursion) under `law 1`, `law 2`, ..."""
-    out = {
-        q.name: f"{_letter(q.name)} = {sympy.latex(q.expression)}" for q in formula.measures if q.expression is not None
-    }
-    return out | {f"law {i}": sympy.latex(law) for i, law in enumerate(formula.laws, 1)}
-
-
-def _letter(name: str) -> str:
-    special = {"p0": "p_0", "pK": "p_K", "pN": "p_N", "Lq": "L_q", "Wq": "W_q", "Pw": "P_w"}
-    return special.get(name) or (name if len(name) == 1 else rf"\mathrm{{{name.replace('_', ' ')}}}")
+    return equations(formula) | {f"law {i}": sympy.latex(law) for i, law in enumerate(formula.laws, 1)}

@@ -77,6 +77,14 @@ class System:
     kinds: tuple[Kind, ...]
     stations: tuple[Station, ...]
 
+    @property
+    def periodic(self) -> bool:
+        """Whether some sessions of a closed program spend no time that has a density: where the others are then depends
+        on how all began, for ever.
+        """
+        dense = {stay.kind for station in self.stations for stay in station.stays if stay.work.dense}
+        return self.source.population is not None and len(dense) < len(self.kinds)
+
     def passes(self, kind: int, room: Named | None = None) -> tuple[Named, ...]:
         """How often a session of the kind passes each node, per cycle of its loop or in its life.
 
