@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from serq import models, pipeline
 
 VALUES = Path(__file__).parents[1] / "data" / "values"

@@ -30,7 +30,7 @@ CONTEXT = {
 """Context variables: short form here, long form there."""
 
 
-class NoSpelling(Exception):
+class SpellingError(Exception):
     """The program uses something that the peer does not have."""
 
 
@@ -105,10 +105,10 @@ class _Speller:
 
     def _change(self, node: Any, parents: tuple[Any, ...]) -> tuple[int, int, str] | None:
         match node:
-            case ast.Name(name=name) if name in CONTEXT and _reads_context(parents):
-                return self._at(node.span, CONTEXT[name])
             case ast.Name(name=name) if parents and getattr(parents[-1], "size", None) is node:
                 return self._at(node.span, f"{self.sizes[name]:.0f}")
+            case ast.Name(name=name) if name in CONTEXT and parents and isinstance(parents[0], ast.Stage | ast.Pool):
+                return self._at(node.span, CONTEXT[name])
             case ast.Call(name="queue"):
                 return self._at(node.span, f"({self._of(node.span)} - busy({self._args(node)[0]}))")
             case ast.Draw(law="geometric"):
@@ -123,9 +123,9 @@ class _Speller:
             case ast.Gauge():
                 return self._at(node.span, "")
             case ast.Arrive(limit=limit) if limit is not None:
-                raise NoSpelling("the peer has no limit on arrivals")
+                raise SpellingError("the peer has no limit on arrivals")
             case ast.Binary(op="%"):
-                raise NoSpelling("the peer has no remainder")
+                raise SpellingError("the peer has no remainder")
         return None
 
     def _unpinned(self, pool: ast.Pool) -> str:
@@ -163,12 +163,6 @@ def _children(node: Any) -> Iterator[Any]:
         for child in value if isinstance(value, tuple) else (value,):
             if is_dataclass(child):
                 yield child
-
-
-def _reads_context(parents: tuple[Any, ...]) -> bool:
-    return isinstance(parents[0], ast.Stage) or (
-        isinstance(parents[0], ast.Pool) and parents[0].size is not parents[-1]
-    )
 
 
 def _chain_of_tests(args: Sequence[str]) -> str:
