@@ -51,9 +51,8 @@ def _tree(source: SourceFile, start: Start) -> tuple[object, tuple[ast.Comment, 
 
 
 def _refuse_large(source: SourceFile) -> None:
-    if len(source.text) > MAX_TEXT // 4:
-        if len(source.text.encode("utf-8", "surrogatepass")) > MAX_TEXT:
-            raise LoadError(source, [TooLarge(span=Span(1, 1, 1, 2), limit=MAX_TEXT)])
+    if len(source.text) > MAX_TEXT // 4 and len(source.text.encode("utf-8", "surrogatepass")) > MAX_TEXT:
+        raise LoadError(source, [TooLarge(span=Span(1, 1, 1, 2), limit=MAX_TEXT)])
 
 
 @dataclass

@@ -19,24 +19,24 @@ def read_source(path: str | Path) -> SourceFile:
     UTF-8 or is too large.
     """
     name = str(path)
-    data = _read(name).removeprefix(_BOM)
+    data = _read(name)
     if len(data) > MAX_TEXT:
         raise _refusal(errors.TooLarge(span=NOWHERE, limit=MAX_TEXT))
     if b"\0" in data:
         raise _refusal(errors.NotText(span=NOWHERE, path=name, offset=data.index(b"\0")))
     try:
-        return SourceFile(name, data.decode("utf-8"))
+        return SourceFile(name, data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        at = error.start
+        at = error.start + (len(_BOM) if data.startswith(_BOM) else 0)
         line = data.count(b"\n", 0, at) + 1
         raise _refusal(errors.NotUtf8(span=NOWHERE, path=name, offset=at, byte=data[at], line=line)) from None
 
 
 def _read(name: str) -> bytes:
-    """At most one byte more than the limit (and the mark), so that no file is too large to be refused."""
+    """At most one byte more than the limit, so that no file is too large to be refused."""
     try:
         with open(name, "rb") as file:
-            return file.read(MAX_TEXT + len(_BOM) + 1)
+            return file.read(MAX_TEXT + 1)
     except FileNotFoundError:
         raise _refusal(errors.NoSuchFile(span=NOWHERE, path=name, advice=_neighbour(Path(name)))) from None
     except IsADirectoryError:
