@@ -1,6 +1,7 @@
 """The parameters of a formula, the values that they may take, and how they are read."""
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -43,6 +44,9 @@ def _is_count(value: Number) -> bool:
 COUNT = Domain(f"a whole number from 1 to {LARGEST_COUNT}", _is_count)
 SERVERS = Domain("a whole number of servers, or inf for a delay", lambda v: v == math.inf or _is_count(v))
 
+_EXPONENT = re.compile(r"[eE][+-]?\d{4}")
+"""An exponent beyond those of doubles: the rational would have more digits than fit anywhere."""
+
 Shape = Literal["number", "list", "table"]
 
 
@@ -76,6 +80,8 @@ class Parameter:
         if text.strip() == "inf":
             return math.inf
         try:
+            if _EXPONENT.search(text):
+                raise ValueError
             return Fraction(text.strip())
         except (ValueError, ZeroDivisionError):
             raise UsageError(f"{self.name}={text.strip()}: not a number (write 8, 0.8, 1/3 or inf)") from None

@@ -1,27 +1,41 @@
 """Birth-death chains: stationary distributions and what a queue's measures are in terms of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import lcm
 
 from serq.closedforms.arguments import Real
 
 
-def stationary(births: Sequence[Real], deaths: Sequence[Real]) -> list[Real]:
+@dataclass(frozen=True)
+class Distribution:
+    """A distribution over 0..K as weights, whole numbers where they are rational: division comes last."""
+
+    weights: tuple[Real, ...]
+
+    @cached_property
+    def total(self) -> Real:
+        """What the weights add up to."""
+        return sum(self.weights)
+
+    def __getitem__(self, n: int) -> Real:
+        return ratio(self.weights[n], self.total)
+
+    def mean(self, function: Callable[[int], int] = lambda n: n) -> Real:
+        """The mean of a function of the number; of the number itself when there is none."""
+        return ratio(sum(function(n) * w for n, w in enumerate(self.weights)), self.total)
+
+
+def stationary(births: Sequence[Real], deaths: Sequence[Real]) -> Distribution:
     """The distribution over 0..K when `births[n]` leads from n to n + 1 and `deaths[n]` from n + 1 to n."""
     weight: Real = 1
     weights = [weight]
     for birth, death in zip(births, deaths, strict=True):
         weight = weight * birth / death
         weights.append(weight)
-    return normalised(weights)
-
-
-def normalised(weights: Sequence[Real]) -> list[Real]:
-    """The weights as probabilities."""
-    whole = without_fractions(weights)
-    total = sum(whole)
-    return [ratio(w, total) for w in whole]
+    return Distribution(tuple(without_fractions(weights)))
 
 
 def without_fractions(weights: Sequence[Real]) -> list[Real]:
@@ -37,13 +51,13 @@ def ratio(top: Real, bottom: Real) -> Real:
     return Fraction(top, bottom) if isinstance(top, int) and isinstance(bottom, int) else top / bottom
 
 
-def queue_measures(distribution: Sequence[Real], servers: int, mu: Real) -> dict[str, Real]:
+def queue_measures(distribution: Distribution, servers: int, mu: Real) -> dict[str, Real]:
     """The usual measures of a queue of `servers` servers of rate `mu` with that distribution of the number present.
 
     Times are by Little's law, per job that is served.
     """
-    number = sum(n * p for n, p in enumerate(distribution))
-    busy = sum(min(n, servers) * p for n, p in enumerate(distribution))
+    number = distribution.mean()
+    busy = distribution.mean(lambda n: min(n, servers))
     throughput = busy * mu
     waiting = number - busy
     return {

@@ -13,7 +13,7 @@ import sympy
 
 from serq.closedforms import symbols as s
 from serq.closedforms.arguments import COUNT, Arguments, Parameter, Real
-from serq.closedforms.birthdeath import queue_measures, stationary
+from serq.closedforms.birthdeath import Distribution, queue_measures, stationary
 from serq.closedforms.formula import Formula, Precondition, Quantity, Values
 from serq.closedforms.quantities import queue
 from serq.closedforms.single import MU, ROOM, SERVERS
@@ -24,7 +24,7 @@ THINK = Parameter("Z", s.Z, "mean think time", "time")
 STABLE = "A finite population has a steady state at every load."
 
 
-def finite_source(sources: int, servers: int, room: int, mu: Real, think: Real) -> list[Real]:
+def finite_source(sources: int, servers: int, room: int, mu: Real, think: Real) -> Distribution:
     """The distribution of the number at the station: births (N - n) / Z, deaths min(n, c) mu, at most `room`."""
     most = min(sources, room)
     births = [(sources - n) / think for n in range(most)]
@@ -147,7 +147,7 @@ MMCKN = Formula(
 def _engset(a: Arguments) -> Values:
     sources, servers, load = a.whole("N"), a.whole("c"), a.number("alpha")
     distribution = finite_source(sources, servers, servers, 1, 1 / load)
-    carried = sum(n * p for n, p in enumerate(distribution))
+    carried = distribution.mean()
     free = (sources - carried) * load
     return {"time_congestion": distribution[servers], "call_congestion": 1 - carried / free, "carried": carried}
 
