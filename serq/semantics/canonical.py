@@ -37,16 +37,21 @@ _FIRST_NUMBER = 1_000_000
 
 
 class Codec:
-    """Encodes and decodes the states of one program; `records` lists the records met, by number."""
+    """Encodes and decodes the states of one program; `records` lists the records met, by number.
+
+    `amounts` are the undrawn amounts that attributes hold, by the number under which a record keeps them.
+    """
 
     def __init__(
         self, control: Control, laws: WorkLaws, quotients: Quotients, fresh: Callable[[], Configuration]
     ) -> None:
         program = control.program
         self.records: list[Record] = []
+        self.amounts: list[Amount] = []
         self.names = {pc: self._names(control, quotients, pc) for pc in control.kept}
         self._codes: dict[Record, int] = {}
         self._plans: list[Plan] = []
+        self._amount_codes: dict[object, int] = {}
         self._program = program
         self._laws = laws
         self._quotients = quotients
@@ -115,7 +120,13 @@ class Codec:
         if name in _BUILT_IN:
             return getattr(session, name)
         value = session.attributes.get(name)
-        return ("~", self._laws.code(value)) if isinstance(value, Amount) else value
+        return ("~", self._amount_code(value)) if isinstance(value, Amount) else value
+
+    def _amount_code(self, amount: Amount) -> int:
+        code = self._amount_codes.setdefault(amount.key, len(self.amounts))
+        if code == len(self.amounts):
+            self.amounts.append(amount)
+        return code
 
     def _places(self, configuration: Configuration, phases: Phases) -> dict[int, tuple[Any, ...]]:
         """Per session what it is doing, with its rank in whatever order it stands in."""
@@ -192,7 +203,7 @@ class Codec:
         return Plan(record, attributes, built_in, holds, work, is_hold)
 
     def _number(self, value: Any) -> Any:
-        return self._laws.laws[value[1]].amount if isinstance(value, tuple) else value
+        return self.amounts[value[1]] if isinstance(value, tuple) else value
 
     @property
     def owner_names(self) -> tuple[str, ...]:
@@ -217,6 +228,12 @@ class Plan(NamedTuple):
     holds: tuple[int, ...]
     work: Amount | None
     is_hold: bool
+
+
+_RANKED = _FIRST_NUMBER // 2
+"""Above this are the numbers of holds whose order of admission is kept."""
+_DEPTH = 64
+"""Numbers left free for the holds within a hold."""
 
 
 class _Decoder:
@@ -270,12 +287,18 @@ class _Decoder:
         return session
 
     def _scope(self, session: Session, packed: tuple[Any, ...], hold: int) -> None:
-        scope = Scope(hold, packed[0], 0)
+        scope = Scope(hold, self._admission(session, packed[0]), 0)
         for i in range(1, len(packed), 2):
             allocation = Allocation(session, scope, packed[i], packed[i + 1], 0)
             scope.allocations.append(allocation)
             self.allocations.append(allocation)
         session.scopes.append(scope)
+
+    def _admission(self, session: Session, rank: int) -> int:
+        """A number of admission: in the order of the ranks, and where none is kept after the hold around it."""
+        if rank:
+            return _RANKED + rank * _DEPTH
+        return session.scopes[-1].number + 1 if session.scopes else (len(self.allocations) + 1) * _DEPTH
 
     def _job(self, session: Session, work: Amount, place: tuple[Any, ...]) -> None:
         stage, _, phase, rank = place

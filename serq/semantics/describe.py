@@ -9,6 +9,7 @@ from serq.ir import program as p
 from serq.semantics.canonical import WAITING, Codec
 from serq.semantics.phases import WorkLaws
 from serq.semantics.records import DEAD, Record, State
+from serq.semantics.symbols import Amount
 
 
 class Describer:
@@ -84,7 +85,7 @@ class Describer:
         if phase != WAITING and rank != WAITING:
             notes.append(f"started {_ordinal(rank + 1)}")
         if len(self._laws_at[pc]) > 1:
-            notes.append(self._value(("~", code)))
+            notes.append(_amount(law.amount))
         return self._program.stages[stage].name, notes
 
     def _named(self, names: Sequence[str], values: Sequence[Any]) -> list[str]:
@@ -92,13 +93,15 @@ class Describer:
         return [f"{name} = {self._value(value)}" for name, value in pairs if value is not None]
 
     def _value(self, value: Any) -> str:
-        if not isinstance(value, tuple):
-            return str(value)
-        amount = self._laws.laws[value[1]].amount
-        return f"~{amount.terms[0][0].law.name} of mean {amount.mean}"
+        return _amount(self._codec.amounts[value[1]]) if isinstance(value, tuple) else str(value)
 
     def _pool(self, place: int) -> str:
         return self._program.pools[place].name
+
+
+def _amount(amount: Amount) -> str:
+    laws = " and ".join(f"~{draw.law.name}" for draw, _ in amount.terms)
+    return f"{laws} of mean {amount.mean}"
 
 
 def _with(text: str, notes: Sequence[str]) -> str:

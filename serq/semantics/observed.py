@@ -139,23 +139,21 @@ class Observed:
 
     # -- draws -------------------------------------------------------------------------------------------------------
 
-    def _check_draws(self, group: frozenset[int]) -> None:
+    def _check_draws(self, group: frozenset[int], seen: tuple[str, ...] = ()) -> None:
         """A draw that was spent at a stage counts with its mean only if its being observed says nothing about it."""
-        for node in group:
-            parts = self._linear_set(node)
-            for name in sorted(e.attributes_read(parts.rest)):
-                kind = self.control.kinds.before[node].get(name, NOTHING)
-                if not (kind.shapes & (DRAWN | TIMED) and kind.sources & self.spent):
-                    continue
-                if any(self._reads_spent(i) for i in self._sets_of(name)):
-                    raise NotMapped(f"`{name}` is calculated from a draw that is spent at a stage; {TAGGED}")
-                if Passes(self.graph, name, group).region() is None:
-                    raise NotMapped(f"not every draw of `{name}` comes to this observe exactly once; {TAGGED}")
+        for name in sorted(set().union(*(self._spent_in(node) for node in group))):
+            passes = Passes(self.graph, name, group)
+            derived = frozenset(i for i in self._sets_of(name) if self._spent_in(i))
+            if name in seen or (derived and not passes.each_set_is_observed_once()) or passes.region() is None:
+                raise NotMapped(f"not every draw in `{name}` comes to this observe exactly once; {TAGGED}")
+            self._check_draws(derived, (*seen, name))
 
-    def _reads_spent(self, node: int) -> bool:
-        step, before = self.graph.nodes[node].step, self.control.kinds.before[node]
-        assert isinstance(step, p.Set)
-        return any(before.get(x, NOTHING).sources & self.spent for x in e.attributes_read(step.expr))
+    def _spent_in(self, node: int) -> set[str]:
+        """The attributes that the rest at the node reads and that hold draws which are spent at a stage."""
+        before = self.control.kinds.before[node]
+        names = e.attributes_read(self._linear_set(node).rest)
+        kinds = {name: before.get(name, NOTHING) for name in names}
+        return {n for n, kind in kinds.items() if kind.shapes & (DRAWN | TIMED) and kind.sources & self.spent}
 
 
 def _spent_draws(control: Control) -> frozenset[Source]:
