@@ -15,7 +15,6 @@ class FlatCode:
     instructions: tuple[p.Instruction, ...]
     live: tuple[frozenset[str], ...]
     restarts: bool
-    kinds: tuple[p.StageKind, ...]
 
     def __getitem__(self, pc: int) -> p.Instruction:
         return self.instructions[pc]
@@ -42,7 +41,7 @@ def flatten(program: p.Program) -> FlatCode:
         return successors(whole, pc)
 
     live, _ = liveness(whole, lambda pc: reads(whole, pc), lambda pc: writes(whole, pc), edges)
-    return FlatCode(instructions, live, restarts, tuple(stage.kind for stage in program.stages))
+    return FlatCode(instructions, live, restarts)
 
 
 def _moved(instruction: p.Instruction, places: list[int]) -> p.Instruction:

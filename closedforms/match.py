@@ -15,16 +15,34 @@ from serq.ir.program import Program
 
 
 def match(program: Program) -> Matches:
-    """The formulas that fit the program, the most specific first; those that nearly do; or why none can."""
+    """The formulas that fit the program, the most specific first; those that nearly do; or why none can.
+
+    What a session asks about others is taken for the test of a loss station first, and when that leads nowhere for an
+    observation that has no closed form.
+    """
+    found, tested = _matched(program, tests=True)
+    if tested and not found.matches:
+        other, _ = _matched(program, tests=False)
+        if other.matches:
+            return other
+    return found
+
+
+def _matched(program: Program, tests: bool) -> tuple[Matches, bool]:
+    """What is found, and whether something was taken for a test for room."""
     try:
-        system = read(program)
+        system = read(program, tests)
         reason = _unfit(system)
         found = [] if reason else _found(system)
     except NotFollowedError as stop:
-        return Matches(program, reason=stop.reason, span=stop.span)
+        return Matches(program, reason=stop.reason, span=stop.span), False
     fits = tuple(x for x in found if isinstance(x, Match))
     misses = tuple(dict.fromkeys(x for x in found if isinstance(x, NearMiss)))
-    return Matches(program, fits, misses, reason)
+    return Matches(program, fits, misses, reason), _tested(system)
+
+
+def _tested(system: System) -> bool:
+    return any(kind.graph.rooms for kind in system.kinds)
 
 
 def _unfit(system: System) -> str:
@@ -37,7 +55,7 @@ def _unfit(system: System) -> str:
 
 
 def _found(system: System) -> list[Match | NearMiss]:
-    if any(kind.graph.rooms for kind in system.kinds):
+    if _tested(system):
         return match_loss(system)
     if system.source.population is not None:
         return match_closed(system)

@@ -1,7 +1,8 @@
 """Tests for room at a stage: the one question about other sessions that a closed form can answer.
 
-An expression in `busy(s)` and `queue(s)` is a function of the number n at s. When its value changes once on the numbers
-that can be met, at n = K, it asks whether there is room for the K-th job: a loss station.
+An expression in `busy(s)` and `queue(s)` is a function of the number n at s. When it has one value below n = K and
+another at K, and from there on either keeps that or has the first again (`== K`), it asks whether K jobs are there.
+Where every way to s passes such a test, more than K never are: a loss station.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from serq.closedforms.amounts import Amount, Named, number
-from serq.closedforms.evaluation import Knowledge, evaluate, stages_read
+from serq.closedforms.evaluation import Knowledge, Outcomes, evaluate, stages_read
 from serq.ir import expr as e
 from serq.ir import program as p
 
@@ -32,17 +33,27 @@ class Room:
         return number(self.room) if self.symbol is None else Named(Fraction(self.room), self.symbol)
 
 
+@dataclass(frozen=True)
+class Crowd:
+    """The others, as a session can meet them: the kinds of the stages, the largest number at one of them (None: there
+    is none), and whether questions about them are taken as tests for room.
+    """
+
+    kinds: tuple[p.StageKind, ...]
+    most: int | None
+    tests: bool
+
+
 Answers = tuple[Room, ...]
 """What a session has been told at this instant, by stage."""
 
 
 def split(
-    expr: e.Expr, knowledge: Knowledge, answers: Answers, kinds: Sequence[p.StageKind], most: int | None
+    expr: e.Expr, knowledge: Knowledge, answers: Answers, crowd: Crowd
 ) -> Iterator[tuple[Room | None, Answers, Knowledge]]:
     """The cases in which the expression is to be evaluated: (new answer, all answers, what is supposed).
 
-    `most` is the largest number that a session can find at a stage, None when there is none. An expression that is no
-    test for room is left as it is; its value is then unclear.
+    An expression that is no test for room is left as it is; its value is then unclear.
     """
     stages = stages_read(expr, knowledge)
     if len(stages) != 1 or None in stages:
@@ -50,14 +61,17 @@ def split(
         return
     (stage,) = stages
     assert stage is not None
-    kind = kinds[stage]
+    kind = crowd.kinds[stage]
     told = [answer for answer in answers if answer.stage == stage]
     if told:
         yield None, answers, _told(expr, knowledge, kind, told[0])
         return
-    room = _threshold(expr, knowledge, stage, kind, MOST_ROOM if most is None else most)
-    if room is None:
-        yield None, answers, knowledge if most is None else _suppose(knowledge, stage, kind, 0)
+    limit = MOST_ROOM if crowd.most is None else min(crowd.most, MOST_ROOM)
+    values = [evaluate(expr, _suppose(knowledge, stage, kind, n)) for n in range(limit + 1)]
+    room = next((n for n, value in enumerate(values) if value != values[0]), None)
+    if room is None or not crowd.tests or not _is_test(values, room):
+        settled = room is None and crowd.most == limit
+        yield None, answers, _suppose(knowledge, stage, kind, 0) if settled else knowledge
         return
     for full in (False, True):
         answer = Room(stage, room, full, _name(expr, room, knowledge))
@@ -90,9 +104,7 @@ def _told(expr: e.Expr, knowledge: Knowledge, kind: p.StageKind, answer: Room) -
     return first if all(v == evaluate(expr, first) for v in values) else knowledge
 
 
-def _threshold(expr: e.Expr, knowledge: Knowledge, stage: int, kind: p.StageKind, most: int) -> int | None:
-    first = evaluate(expr, _suppose(knowledge, stage, kind, 0))
-    for n in range(1, most + 1):
-        if evaluate(expr, _suppose(knowledge, stage, kind, n)) != first:
-            return n
-    return None
+def _is_test(values: Sequence[Outcomes], room: int) -> bool:
+    """Whether the value changes at `room` for good, or only there."""
+    later = values[room + 1 :]
+    return all(v == values[room] for v in later) or all(v == values[0] for v in later)

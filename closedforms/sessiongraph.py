@@ -27,7 +27,7 @@ from serq.closedforms.amounts import (
 )
 from serq.closedforms.evaluation import Knowledge, evaluate
 from serq.closedforms.flatcode import FlatCode
-from serq.closedforms.rooms import Answers, Room, split
+from serq.closedforms.rooms import Answers, Crowd, Room, split
 from serq.ir import expr as e
 from serq.ir import program as p
 
@@ -96,23 +96,17 @@ class Graph:
         return frozenset(edge.room for row in self.edges for edge in row if edge.room and not edge.room.full)
 
 
-def explore(code: FlatCode, constants: Mapping[str, Named], serial: Named | None, most_seen: int | None) -> Graph:
-    """The graph of a session.
-
-    `serial` is the session's serial number where it is fixed. `most_seen` bounds how many others a session can meet.
-    Raises `NotFollowedError`.
-    """
-    return _Walk(code, constants, serial, most_seen).graph()
+def explore(code: FlatCode, constants: Mapping[str, Named], crowd: Crowd, serial: Named | None = None) -> Graph:
+    """The graph of a session; `serial` is its serial number where that is fixed. Raises `NotFollowedError`."""
+    return _Walk(code, constants, crowd, serial).graph()
 
 
 class _Walk:
-    def __init__(
-        self, code: FlatCode, constants: Mapping[str, Named], serial: Named | None, most_seen: int | None
-    ) -> None:
+    def __init__(self, code: FlatCode, constants: Mapping[str, Named], crowd: Crowd, serial: Named | None) -> None:
         self.code = code
         self.constants = constants
+        self.crowd = crowd
         self.builtins = {"cached": ZERO, "computed": ZERO} | ({} if serial is None else {"serial": serial})
-        self.most_seen = most_seen
         self.nodes: list[Node] = []
         self.numbers: dict[Node, int] = {}
 
@@ -170,7 +164,7 @@ class _Walk:
     def _outcomes(self, node: Node, expr: e.Expr) -> Iterator[tuple[Room | None, Answers, Named, Value]]:
         """Outcomes of an expression, and what the session has seen of a stage after each."""
         knowledge = Knowledge(self.constants, dict(node.known), self.builtins, place=node.pc)
-        for room, seen, supposed in split(expr, knowledge, node.seen, self.code.kinds, self.most_seen):
+        for room, seen, supposed in split(expr, knowledge, node.seen, self.crowd):
             for chance, value in evaluate(expr, supposed):
                 yield room, seen, chance, value
 

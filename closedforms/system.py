@@ -11,6 +11,7 @@ from serq.closedforms.amounts import ONE, Amount, Named, Sample, Unclear, Work, 
 from serq.closedforms.evaluation import Knowledge, evaluate
 from serq.closedforms.flatcode import FlatCode, flatten
 from serq.closedforms.flows import closed_classes, passes_of_a_cycle, passes_of_one_session
+from serq.closedforms.rooms import Crowd
 from serq.closedforms.sessiongraph import Graph, NotFollowedError, explore
 from serq.ir import expr as e
 from serq.ir import program as p
@@ -116,13 +117,17 @@ def _solve(kind: Kind, chances: list[list[tuple[int, Any]]], one: Any) -> list[A
     return passes_of_a_cycle(chances, kind.members, one)
 
 
-def read(program: p.Program) -> System:
-    """The program as a network; raises `NotFollowedError` with the first thing that makes it none."""
+def read(program: p.Program, tests: bool = True) -> System:
+    """The program as a network; raises `NotFollowedError` with the first thing that makes it none.
+
+    `tests`: what a session asks about others is taken as a test for room, where it can be one.
+    """
     _refuse(program)
     constants = {c.name: Named(c.folded.exact, sympy.Symbol(c.name)) for c in program.constants}
     source = _source(program, constants)
     code = flatten(program)
-    kinds = _closed(program, code, constants, source) if source.population else (_open(code, constants, source),)
+    crowd = Crowd(tuple(stage.kind for stage in program.stages), source.most and source.most - 1, tests)
+    kinds = _closed(code, constants, source, crowd) if source.population else (_open(code, constants, crowd),)
     return System(program, constants, source, kinds, tuple(_stations(program, kinds)))
 
 
@@ -175,17 +180,17 @@ def _renewal_rate(gap: e.Expr, constants: dict[str, Named]) -> Named:
     raise NotFollowedError("the gaps between arrivals are not exponential", gap.span)
 
 
-def _closed(program: p.Program, code: FlatCode, constants: dict[str, Named], source: Source) -> tuple[Kind, ...]:
+def _closed(code: FlatCode, constants: dict[str, Named], source: Source, crowd: Crowd) -> tuple[Kind, ...]:
     assert source.population is not None
     size = int(source.population.value)
     if not _tells_apart(code):
-        graph = explore(code, constants, None, size - 1)
+        graph = explore(code, constants, crowd)
         return (Kind(graph, _members(graph), size),)
     if size > MOST_KINDS:
         raise NotFollowedError(f"more than {MOST_KINDS} sessions are told apart by serial", NOWHERE)
     counted: dict[Graph, int] = {}
     for serial in range(size):
-        graph = explore(code, constants, number(serial), size - 1)
+        graph = explore(code, constants, crowd, number(serial))
         counted[graph] = counted.get(graph, 0) + 1
     kinds = tuple(Kind(graph, _members(graph), count) for graph, count in counted.items())
     for kind in kinds:
@@ -206,8 +211,8 @@ def _members(graph: Graph) -> frozenset[int]:
     return classes[0]
 
 
-def _open(code: FlatCode, constants: dict[str, Named], source: Source) -> Kind:
-    graph = explore(code, constants, None, None if source.most is None else source.most - 1)
+def _open(code: FlatCode, constants: dict[str, Named], crowd: Crowd) -> Kind:
+    graph = explore(code, constants, crowd)
     if closed_classes(graph):
         raise NotFollowedError("sessions arrive and do not leave: there is no steady state", graph.spans[0])
     return Kind(graph, frozenset(range(len(graph.nodes))), None)
