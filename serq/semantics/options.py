@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from serq.base.errors import UsageError
 from serq.ir import program as p
@@ -64,8 +63,4 @@ def _value(folded: p.Folded | None) -> float:
 
 
 def _seed(folded: p.Folded | None) -> int:
-    if folded is None:
-        return DEFAULT_SEED
-    if isinstance(folded.exact, Fraction) and folded.exact.denominator == 1:
-        return folded.exact.numerator
-    raise UsageError(f"the seed must be a whole number, not {folded.value:g}")
+    return DEFAULT_SEED if folded is None else p.whole(folded)

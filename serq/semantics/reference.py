@@ -31,14 +31,16 @@ Progress = Callable[[float], object]
 
 _PAUSE = 4096
 """Events between two looks at the limits and the progress."""
+_MOST_ZERO_GAPS = 10_000
+"""So many arrivals at one instant, one after the other, are no burst but a stream that lets no time pass."""
 
 
 @dataclass(frozen=True)
 class RunResult:
     """One replication. `series` holds every measure by name, `samples` the values of every observe.
 
-    `waiting` describes sessions that wait for ever: it is not empty when nothing could happen any more before the
-    horizon although sessions were present.
+    `rested` is the time of the last event when nothing could happen any more before the horizon, else None; `waiting`
+    then describes the sessions that wait for ever.
     """
 
     replication: int
@@ -46,6 +48,7 @@ class RunResult:
     samples: dict[str, Samples]
     counts: Counts
     events: int
+    rested: float | None = None
     waiting: tuple[str, ...] = ()
 
 
@@ -105,7 +108,7 @@ class Interpreter:
     def run(self, progress: Progress | None = None) -> RunResult:
         """Run to the horizon, or until nothing can happen any more."""
         self._begin()
-        ended_early = self._loop(progress)
+        ran_out = self._loop(progress)
         counts = self.statistics.finish()
         return RunResult(
             self.replication,
@@ -113,7 +116,8 @@ class Interpreter:
             self.statistics.samples,
             counts,
             self.events,
-            self._waiting() if ended_early else (),
+            self.world.time if ran_out else None,
+            self._waiting() if ran_out else (),
         )
 
     def _begin(self) -> None:
@@ -190,6 +194,7 @@ class _Arrivals:
         self.world = interpreter.world
         self.machine = interpreter.machine
         self.words = self.world.arrival_stream()
+        self.zeros = 0  # gaps of 0 in a row
         arrivals = self.program.arrivals
         self.gap: Compiled | None = None
         if isinstance(arrivals, p.Renewal):
@@ -209,21 +214,20 @@ class _Arrivals:
         self.machine.arrive()
 
     def _set_next(self) -> None:
-        gap = self._next_gap()
-        if gap != float("inf"):
-            self.world.clocks.set(self.world.time + gap, self._arrive, None)
+        self.world.clocks.set(self.world.time + self._next_gap(), self._arrive, None)
 
     def _next_gap(self) -> float:
         arrivals = self.program.arrivals
         if isinstance(arrivals, p.Poisson):
-            rate = arrivals.rate.value
-            return rng.exponential(self.words) / rate if rate > 0.0 else float("inf")
+            return rng.exponential(self.words) / arrivals.rate.value
         assert isinstance(arrivals, p.Renewal)
         assert self.gap is not None
         gap = float(self.gap(_ArrivalScope(self.world, self.words)))
-        if gap >= 0.0:
+        self.zeros = self.zeros + 1 if gap == 0.0 else 0
+        if 0.0 <= gap < float("inf") and self.zeros < _MOST_ZERO_GAPS:
             return gap
-        raise RunError(self.program.source, [BadGap(span=arrivals.gap.span, value=f"{gap:g}")])
+        value = f"0, {self.zeros} times in a row" if gap == 0.0 else f"{gap:g}"
+        raise RunError(self.program.source, [BadGap(span=arrivals.gap.span, value=value)])
 
 
 class _ArrivalScope(NoScope):

@@ -131,8 +131,6 @@ def report_of(
     for measure, answer in zip(measures_of(program), answers, strict=True):
         by_section.setdefault((measure.kind, measure.subject), {})[measure.statistic] = answer
     sections = _Sections(program, results, by_section)
-    widths = results[0].counts.widths
-    waiting = next((r.waiting for r in results if r.waiting), ())
     return RunReport(
         program.name,
         fingerprint(program),
@@ -141,7 +139,7 @@ def report_of(
         confidence,
         _method(len(results), options.batches),
         sum(r.events for r in results),
-        stability_of([r.counts.sessions for r in results], widths, waiting),
+        stability_of(results),
         tuple(sections.observe(name) for name in program.observes),
         tuple(sections.stage(place) for place in range(len(program.stages))),
         tuple(sections.pool(place) for place in range(len(program.pools))),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from serq.semantics.tallies import SessionSums
+from serq.semantics.reference import RunResult
 
 Kind = Literal["steady", "growing", "drained", "stuck"]
 
@@ -31,13 +31,15 @@ class Stability:
     completions: float
 
 
-def stability_of(runs: Sequence[Sequence[SessionSums]], widths: Sequence[float], waiting: Sequence[str]) -> Stability:
-    """The verdict on several replications of one program; `runs[replication][batch]`.
+def stability_of(results: Sequence[RunResult]) -> Stability:
+    """The verdict on several replications of one program.
 
     'growing': sessions come in faster than they leave, by more than twice the flow's Poisson deviation explains (a
     stable queue's difference stays bounded while that deviation grows), or the number present rises through all eighths
     of the window. 'stuck': sessions wait for ever. 'drained': nobody is left and nobody arrives.
     """
+    runs, widths = [r.counts.sessions for r in results], results[0].counts.widths
+    waiting = next((r.waiting for r in results if r.waiting), ())
     time = sum(widths) * len(runs)
     arrived = sum(s.arrived for run in runs for s in run)
     ended = sum(s.ended for run in runs for s in run)
@@ -45,6 +47,9 @@ def stability_of(runs: Sequence[Sequence[SessionSums]], widths: Sequence[float],
     if waiting:
         more = f", and {len(waiting) - 3} more" if len(waiting) > 3 else ""
         return Stability("stuck", "nothing can happen any more: " + "; ".join(waiting[:3]) + more, *flows)
+    rested = [r.rested for r in results if r.rested is not None]
+    if len(rested) == len(results):
+        return Stability("drained", f"from time {max(rested):.6g} on nothing happens any more", *flows)
     if arrived - ended > _DOUBT * math.sqrt(arrived + ended):
         text = f"no steady state: {flows[0]:.4g} sessions arrive and {flows[1]:.4g} leave per unit of time"
         return Stability("growing", text, *flows)
@@ -52,8 +57,6 @@ def stability_of(runs: Sequence[Sequence[SessionSums]], widths: Sequence[float],
     if parts and all(a < b for a, b in pairwise(parts)) and parts[-1] > _RISE * parts[0]:
         text = f"the number of sessions rises throughout the window, from {parts[0]:.4g} to {parts[-1]:.4g}"
         return Stability("growing", text, *flows)
-    if arrived == 0 and runs and runs[0] and all(run[-1].number == 0 for run in runs):
-        return Stability("drained", "no session is left at the end, and none arrived in the window", *flows)
     return Stability("steady", "nothing speaks against a steady state", *flows)
 
 
