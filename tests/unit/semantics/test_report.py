@@ -13,7 +13,8 @@ from serq.semantics.replications import replicate
 from serq.semantics.report import estimates_of, report_of
 from serq.semantics.summary import Summary, quantile, summarise
 
-TEXT = """pool m { cap 3; } stage svc : fifo; stage think : delay; gauge load = work(svc); workload { arrive closed(4); }
+TEXT = """pool m { cap 3; } stage svc : fifo; stage think : delay; gauge load = work(svc);
+workload { arrive closed(4); }
 session { loop { set t0 = now; hold m (1) { run svc (~exp(1)); } observe r = now - t0; run think (~exp(4)); } }
 run { horizon 400; warmup 50; seed 3; }"""
 

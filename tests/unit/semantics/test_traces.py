@@ -49,26 +49,62 @@ def test_spellings_of_one_trace(tmp_path, text):
 FAULTS = [
     ("", "SQ710", (1, 1, 2), "the header of the trace lacks `session`, `turn`, `new`, `out`, `think`"),
     ("session,turn,new,out\n", "SQ710", (1, 1, 21), "the header of the trace lacks `think`"),
-    ("session,turn,new,out,think,focred\n", "SQ710", (1, 1, 34), "the header of the trace has an unknown column `focred`"),
+    (
+        "session,turn,new,out,think,focred\n",
+        "SQ710",
+        (1, 1, 34),
+        "the header of the trace has an unknown column `focred`",
+    ),
     (HEADER.replace("forced", "out"), "SQ710", (1, 1, 31), "the header of the trace repeats `out`"),
     (HEADER, "SQ714", (1, 1, 2), "the trace has no rows"),
-    (HEADER + "0,1,5,1,0,0\n0,2,-5,10,0,0\n", "SQ711", (3, 5, 7),
-     "row 2, column `new`: '-5' is no whole number of tokens, at least 1"),
-    (HEADER + "\n0,1,abc,10,0,0\n", "SQ711", (3, 5, 8),
-     "row 1, column `new`: 'abc' is no whole number of tokens, at least 1"),
-    (HEADER + "0,1,0,10,0,0\n", "SQ711", (2, 5, 6), "row 1, column `new`: '0' is no whole number of tokens, at least 1"),
-    (HEADER + "0,1,2.5,10,0,0\n", "SQ711", (2, 5, 8),
-     "row 1, column `new`: '2.5' is no whole number of tokens, at least 1"),
-    (HEADER + "0,1,5,-1,0,0\n", "SQ711", (2, 7, 9), "row 1, column `out`: '-1' is no whole number of tokens, 0 or more"),
-    (HEADER + "0,1,5,1,inf,0\n", "SQ711", (2, 9, 12), "row 1, column `think`: 'inf' is no number of seconds, 0 or more"),
+    (
+        HEADER + "0,1,5,1,0,0\n0,2,-5,10,0,0\n",
+        "SQ711",
+        (3, 5, 7),
+        "row 2, column `new`: '-5' is no whole number of tokens, at least 1",
+    ),
+    (
+        HEADER + "\n0,1,abc,10,0,0\n",
+        "SQ711",
+        (3, 5, 8),
+        "row 1, column `new`: 'abc' is no whole number of tokens, at least 1",
+    ),
+    (
+        HEADER + "0,1,0,10,0,0\n",
+        "SQ711",
+        (2, 5, 6),
+        "row 1, column `new`: '0' is no whole number of tokens, at least 1",
+    ),
+    (
+        HEADER + "0,1,2.5,10,0,0\n",
+        "SQ711",
+        (2, 5, 8),
+        "row 1, column `new`: '2.5' is no whole number of tokens, at least 1",
+    ),
+    (
+        HEADER + "0,1,5,-1,0,0\n",
+        "SQ711",
+        (2, 7, 9),
+        "row 1, column `out`: '-1' is no whole number of tokens, 0 or more",
+    ),
+    (
+        HEADER + "0,1,5,1,inf,0\n",
+        "SQ711",
+        (2, 9, 12),
+        "row 1, column `think`: 'inf' is no number of seconds, 0 or more",
+    ),
     (HEADER + "0,1,5,1,,0\n", "SQ711", (2, 9, 10), "row 1, column `think`: '' is no number of seconds, 0 or more"),
     (HEADER + "0,1,5,1,0,2\n", "SQ711", (2, 11, 12), "row 1, column `forced`: '2' is no 0 or 1"),
     (HEADER + ",1,5,1,0,0\n", "SQ711", (2, 1, 2), "row 1, column `session`: '' is no name of a session"),
     (HEADER + "0,1e400,5,1,0,0\n", "SQ711", (2, 3, 8), "row 1, column `turn`: '1e400' is no whole number, 0 or more"),
     (HEADER + "0,1,5,1,0\n", "SQ712", (2, 1, 10), "row 1 has 5 cells and the header has 6"),
-    (HEADER + "0,2,5,1,0,0\n1,1,5,1,0,0\n0,2,5,1,0,0\n", "SQ713", (4, 3, 4),
-     "row 3, column `turn`: turn 2 of session 0 follows turn 2"),
-]  # fmt: skip
+    (
+        HEADER + "0,2,5,1,0,0\n1,1,5,1,0,0\n0,2,5,1,0,0\n",
+        "SQ713",
+        (4, 3, 4),
+        "row 3, column `turn`: turn 2 of session 0 follows turn 2",
+    ),
+]
 
 
 @pytest.mark.parametrize(("text", "code", "place", "message"), FAULTS, ids=[f"{f[1]} {f[3][:40]}" for f in FAULTS])
