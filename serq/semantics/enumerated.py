@@ -115,15 +115,21 @@ class EnumeratedWorld:
             raise RunError(self.program.source, [fault])
         values = support(law)
         if values is not None:
-            return tuple((slim(v), rational(q)) for v, q in values)
-        exact = Law(law.name, tuple(rational(a) for a in law.args))
+            return tuple((slim(v), self._exact(q, f"a probability of ~{law.name}")) for v, q in values)
+        exact = Law(law.name, tuple(self._exact(a, f"a parameter of ~{law.name}") for a in law.args))
         phases = int(law.args[0]) if law.name == "erlang" else 1
         return Amount(((Undrawn(exact, rate_text(draw, phases)), Fraction(1)),))
 
     def branch(self, probability: Value, session: Session, pc: int) -> bool:
         """A choice of the script between the two blocks."""
-        first = rational(probability)
+        first = self._exact(probability, "the probability of a branch")
         return bool(self.script.choose(((True, first), (False, 1 - first))))
+
+    def _exact(self, value: e.Number, what: str) -> Fraction:
+        """The number as a rational; it is remembered that a double stands for one that is none."""
+        if isinstance(value, float):
+            self.laws.rounded.append(f"{what} is {value}, which stands for an irrational number")
+        return rational(value)
 
     def arrival_gap(self, gap: e.Expr) -> Amount:
         """The gap of a renewal process whose gaps are exponential."""
@@ -154,7 +160,7 @@ class EnumeratedWorld:
         """Two clocks of a chain never fire at one instant."""
         return False
 
-    def capacity(self, stage: int, present: int) -> Value:
+    def capacity(self, stage: int, present: int) -> Fraction:
         """The total rate of a ps stage with so many jobs."""
         place = self.program.stages[stage]
         assert isinstance(place.kind, p.ProcessorSharing)
@@ -163,7 +169,7 @@ class EnumeratedWorld:
             more = f", and finite, with {present} jobs present too"
             fault = BadStageValue(span=place.span, what="capacity", stage=place.name, value=str(value), limit=more)
             raise RunError(self.program.source, [fault])
-        return value
+        return self._exact(value, f"the capacity of {place.name} with {present} jobs")
 
     # -- observables -------------------------------------------------------------------------------------------------
 
@@ -233,7 +239,7 @@ class Impulses(Recorder):
         if isinstance(value, Amount):
             value = value.mean
         if isinstance(value, float) and not abs(value) < float("inf"):
-            self.broken[observe.name] = f"an observation is {value}"
+            self.broken[f"observe.{observe.name}.mean"] = f"an observation is {value}"
             return
         if value:
             self._earn(total, value if isinstance(value, int) else rational(value))

@@ -15,7 +15,7 @@ from serq.ir import program as p
 from serq.semantics.canonical import WAITING, Codec
 from serq.semantics.control import Control
 from serq.semantics.enumerated import EnumeratedWorld, Impulses
-from serq.semantics.fragment_errors import RealNumberAsked
+from serq.semantics.fragment_errors import NoAmount
 from serq.semantics.machine import Limits, Machine
 from serq.semantics.phases import WorkLaws
 from serq.semantics.records import DEAD, Quotients, Record, State
@@ -118,7 +118,7 @@ class Events:
             return 1
         speed = self._speeds.get((stage, present))
         if speed is None:
-            speed = self._speeds[stage, present] = rational(self._world.capacity(stage, present)) / present
+            speed = self._speeds[stage, present] = self._world.capacity(stage, present) / present
         return speed
 
     def _next_phase(self, state: State, i: int, record: Record, phase: int) -> State:
@@ -172,4 +172,4 @@ class Events:
     def _real_number(self, reason: str) -> OutsideFragmentError:
         session = self._machine.frame.scene.session
         span = NOWHERE if session is None else self.program.code[session.pc].span
-        return OutsideFragmentError(self.program.source, [RealNumberAsked(span=span, what=reason)])
+        return OutsideFragmentError(self.program.source, [NoAmount(span=span, what=reason)])

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import isfinite
 
 from serq.base.errors import OutsideFragmentError
 from serq.ir import program as p
@@ -120,9 +121,7 @@ class Exploration:
         """All transitions out of a state, those that are alike added up."""
         state = self.states[source]
         if self._gauges:
-            values = self.events.gauges(state)
-            for kept, place in zip(self._gauges, self.mapping.gauges, strict=True):
-                kept.append(rational(values[place]))
+            self._read_gauges(state)
         arcs: dict[Arc, Fraction | int] = {}
         for coefficient, symbol, target, earned in self.events.of(state):
             arc = (self._place(target), symbol, earned)
@@ -131,6 +130,16 @@ class Exploration:
         for (target_place, symbol, earned), coefficient in arcs.items():
             rate, factor = self._rate(symbol, coefficient)
             self.transitions.append(Transition(source, target_place, rate, factor, symbol, earned))
+
+    def _read_gauges(self, state: State) -> None:
+        values = self.events.gauges(state)
+        for kept, place in zip(self._gauges, self.mapping.gauges, strict=True):
+            value = values[place]
+            if isinstance(value, float) and not isfinite(value):
+                measure = f"gauge.{self.program.gauges[place].name}.mean"
+                self.events.impulses.broken[measure] = f"it is {value} in a state that can be reached"
+                value = 0
+            kept.append(rational(value))
 
     def _rate(self, symbol: int, coefficient: Fraction | int) -> tuple[Fraction, Fraction]:
         """The rate of a transition and its coefficient; equal ones are one object."""
@@ -181,7 +190,7 @@ class Exploration:
 
     def _approximated(self) -> tuple[str, ...]:
         laws = self.events.laws
-        out = [f"{text}; a rational next to it was taken" for text in dict.fromkeys(laws.rounded)]
+        out = [f"{text}: a rational next to it was taken" for text in dict.fromkeys(laws.rounded)]
         if laws.stood_in:
             out.append(f"an Erlang law of {self.options.phase_type} phases and the same mean stands for fixed work")
         return tuple(out)

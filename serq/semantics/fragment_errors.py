@@ -100,7 +100,7 @@ class RealKey(Diagnostic):
     """(M3) An order is decided by an age."""
 
     code: ClassVar[str] = "SQ608"
-    template: ClassVar[str] = "M3: {what}, a real-valued age, reaches {place}"
+    template: ClassVar[str] = "M3: `{what}`, a real number, reaches {place}"
     hint_template: ClassVar[str] = (
         "the order of release (`evict lru`) and of joining (`queue fifo`) needs no clock, and is kept exactly"
     )
@@ -198,11 +198,13 @@ class SpillTier(Diagnostic):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RealNumberAsked(Diagnostic):
-    """Found while exploring: a draw is needed as a number although the static rules passed it."""
+class NoAmount(Diagnostic):
+    """(M1) Found while exploring: in some state, what is done to a draw leaves no draw."""
 
     code: ClassVar[str] = "SQ615"
-    template: ClassVar[str] = "M2: {what}"
-    hint_template: ClassVar[str] = "make it a finite choice, or keep the draw for one run and for observes"
+    template: ClassVar[str] = "M1: in a state that can be reached, {what} here"
+    hint_template: ClassVar[str] = (
+        "a draw may be multiplied or divided by finite numbers that are not zero; guard it: k > 0 ? ~exp(1) / k : 0"
+    )
 
     what: str

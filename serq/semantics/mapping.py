@@ -134,11 +134,5 @@ def _little(measure: str, number: str, rate: str) -> Ratio:
 
 
 def without(ratios: Iterable[Ratio | Unmapped], broken: dict[str, str]) -> tuple[Ratio | Unmapped, ...]:
-    """The ratios, but for the means of observes of which exploring found that they are no finite numbers."""
-    out: list[Ratio | Unmapped] = []
-    for ratio in ratios:
-        kind, _, rest = ratio.measure.partition(".")
-        name, _, statistic = rest.rpartition(".")
-        reason = broken.get(name) if kind == "observe" and statistic == "mean" else None
-        out.append(ratio if reason is None else Unmapped(ratio.measure, reason))
-    return tuple(out)
+    """The ratios, but for those of which exploring found that they have no finite value, and why."""
+    return tuple(Unmapped(r.measure, broken[r.measure]) if r.measure in broken else r for r in ratios)

@@ -70,7 +70,7 @@ class WorkLaws:
         form = phase_type(_scaled(draw.law, factor))
         assert form is not None
         if form.rounded:
-            self.rounded.append(f"a branch probability of ~h2 with cv2 = {draw.law.args[1]} is irrational")
+            self.rounded.append(f"the probability of a branch of ~h2 with cv2 = {draw.law.args[1]} is irrational")
         symbols = []
         for rate in form.rates:
             value = rational(rate)

@@ -269,17 +269,15 @@ class Pools:
     # -- preemption --------------------------------------------------------------------------------------------------
 
     def _victim(self, rule: PoolRule) -> Allocation | None:
-        """The holder that was admitted last; where the pool is a step stage's memory, of those resident there.
+        """The holder that was admitted last; where the pool is a step stage's memory, the last of its residents.
 
-        A holder is as old as its session's latest admission, which is also the order of the residents of a step stage:
-        the victim is the last of them.
+        The residents of a step stage are as old as their session's latest admission, on whatever pool.
         """
-        holders = [a for a in self.state(rule.place).allocations if self._can_be_preempted(rule, a.session)]
-        return max(holders, key=lambda a: (a.session.admitted, a.scope.number), default=None)
-
-    @staticmethod
-    def _can_be_preempted(rule: PoolRule, holder: Session) -> bool:
-        return not rule.memory_of or (holder.job is not None and holder.job.stage in rule.memory_of)
+        holders = self.state(rule.place).allocations
+        if not rule.memory_of:
+            return holders[-1] if holders else None
+        residents = [a for a in holders if a.session.job is not None and a.session.job.stage in rule.memory_of]
+        return max(residents, key=lambda a: (a.session.admitted, a.scope.number), default=None)
 
     def _preempt(self, victim: Allocation) -> None:
         """Abort the victim's hold and all within it: it waits at the head of its queue, to execute it again."""

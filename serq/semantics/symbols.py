@@ -6,6 +6,7 @@ count its mean. Whoever needs its value, to compare it or to multiply two, gets 
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite
 from typing import Any
 
 from serq.ir import expr as e
@@ -74,6 +75,8 @@ class Amount:
     def __mul__(self, other: Any) -> "Amount | int":
         if isinstance(other, Amount):
             raise RealNumberError("the product of two draws is no linear function of them")
+        if isinstance(other, float) and not isfinite(other):
+            raise RealNumberError(f"a real-valued draw is multiplied by {other}")
         factor = rational(other)
         return self.scaled(factor) if factor else 0
 
