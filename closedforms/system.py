@@ -160,6 +160,8 @@ def _source(program: p.Program, constants: dict[str, Named]) -> Source:
             return Source(rate=_renewal_rate(gap, constants), limit=_limit(limit, constants))
         case p.Batch():
             raise NotFollowedError("a batch drains: there is no steady state", NOWHERE)
+        case p.FromTrace():
+            raise NotFollowedError("no closed form covers a trace", NOWHERE)
         case p.NoArrivals():
             raise NotFollowedError("nothing arrives", NOWHERE)
 
