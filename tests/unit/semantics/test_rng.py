@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from serq.semantics.rng import _END, _HEIGHT, LAYERS, TAIL, exponential, next_bits, stream, u01
+from serq.semantics import rng
+from serq.semantics.rng import _END, _HEIGHT, LAYERS, TAIL, _beyond, exponential, next_bits, stream, u01
 
 FALSE_ALARM = 1e-4
 
@@ -81,6 +82,30 @@ def test_exponential_law():
     beyond = int((draws > TAIL).sum())
     assert stats.binomtest(beyond, len(draws), math.exp(-TAIL)).pvalue > FALSE_ALARM
     assert stats.kstest(draws[draws > 5] - 5, "expon").pvalue > FALSE_ALARM
+
+
+def test_the_rare_path_fills_what_the_layers_leave_out(monkeypatch):
+    """What the first draw of a layer does not decide has the law (exponential - layers) / its probability."""
+    rare = []
+
+    def recorded(s, layer, x):
+        rare.append(_beyond(s, layer, x))
+        return rare[-1]
+
+    monkeypatch.setattr(rng, "_beyond", recorded)
+    s = stream(14, 0, "session", 0)
+    count = 600_000
+    for _ in range(count):
+        exponential(s)
+    ends, insides = np.array(_END[:-1]), np.array(_END[1:])
+    probability = 1 - float(np.mean(insides / ends))
+
+    def cdf(x):
+        decided = np.minimum(np.atleast_1d(x)[:, None], insides) / ends
+        return (1 - np.exp(-x) - decided.mean(axis=1)) / probability
+
+    assert stats.binomtest(len(rare), count, probability).pvalue > FALSE_ALARM
+    assert stats.kstest(rare, cdf).pvalue > FALSE_ALARM
 
 
 def test_low_bits_choose_the_layer_independently_of_the_rest():
