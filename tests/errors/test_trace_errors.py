@@ -1,0 +1,99 @@
+"""Traces that are none: a file for each way, the places of the diagnostics, and their golden rendering.
+
+A case is `trace/NAME.csv` with the rendering in `trace/NAME.txt`. Set `SERQ_UPDATE_GOLDENS=1` to write the renderings
+anew, there and on the pages; the places stand here.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from serq.base.codes import diagnostic_classes
+from serq.base.diagnostics import Diagnostic
+from serq.base.errors import InputError, LoadError
+from serq.base.render import render_all
+from serq.base.source import SourceFile
+from serq.semantics import trace_errors
+from serq.semantics.traces import read_trace
+
+FOLDER = Path(__file__).parent / "trace"
+CASES = sorted(FOLDER.glob("*.csv"))
+PAGES = Path(__file__).parents[2] / "docs" / "reference" / "errors"
+OWN = [cls for cls in diagnostic_classes() if cls.__module__ == trace_errors.__name__]
+PLACED = [cls for cls in OWN if cls.code >= "SQ710"]
+BLOCK = re.compile(r"```(csv|text)\n(.*?)```", re.DOTALL)
+UPDATE = bool(os.environ.get("SERQ_UPDATE_GOLDENS"))
+
+PLACES = {
+    "SQ710_another_format": [(1, 1), (1, 1)],
+    "SQ710_unknown_column": [(1, 1)],
+    "SQ711_bad_cells": [(3, 5), (4, 5), (4, 12)],
+    "SQ712_short_row": [(3, 1)],
+    "SQ713_turns": [(4, 3)],
+    "SQ714_no_rows": [(1, 1)],
+}
+
+
+def refused(path: Path, name: str) -> tuple[SourceFile, tuple[Diagnostic, ...]]:
+    with pytest.raises(LoadError) as caught:
+        read_trace(path)
+    return SourceFile(name, caught.value.source.text), caught.value.diagnostics
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_codes_lines_and_columns(case: Path) -> None:
+    _, diagnostics = refused(case, case.name)
+    assert {d.code for d in diagnostics} == {case.stem[:5]}
+    assert [(d.span.line, d.span.column) for d in diagnostics] == PLACES[case.stem]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_golden_rendering(case: Path) -> None:
+    text = render_all(*refused(case, case.name)) + "\n"
+    golden = case.with_suffix(".txt")
+    if UPDATE:
+        golden.write_text(text, "utf-8")
+    assert text == golden.read_text("utf-8")
+
+
+def test_every_code_has_a_case() -> None:
+    assert sorted({case.stem[:5] for case in CASES}) == [cls.code for cls in PLACED]
+
+
+@pytest.mark.parametrize("cls", PLACED, ids=lambda cls: cls.__name__)
+def test_the_page_shows_the_fault_and_a_trace_without_it(cls: type[Diagnostic], tmp_path: Path) -> None:
+    page_path = PAGES / f"{cls.code}.md"
+    page = page_path.read_text("utf-8")
+    assert page.startswith(f"# {cls.code}: ")
+    (_, bad), (_, shown), (_, mended) = BLOCK.findall(page)
+    trace = tmp_path / "trace.csv"
+    trace.write_text(bad)
+    source, diagnostics = refused(trace, "trace.csv")
+    text = render_all(source, diagnostics) + "\n"
+    if UPDATE:
+        page_path.write_text(page.replace(f"```text\n{shown}```", f"```text\n{text}```"), "utf-8")
+        shown = text
+    assert {d.code for d in diagnostics} == {cls.code}
+    assert text == shown
+    trace.write_text(mended)
+    assert len(read_trace(trace)) > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code"), [("gone.csv", None, "SQ704"), ("packed.gz", b"\x1f\x8b\xff", "SQ705")]
+)
+def test_the_page_shows_what_an_unreadable_file_gives(
+    name: str, content: bytes | None, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        Path(name).write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        read_trace(Path(name))
+    assert caught.value.code == code
+    page = (PAGES / f"{code}.md").read_text("utf-8")
+    assert page.startswith(f"# {code}: ")
+    assert str(caught.value) in page
+    assert caught.value.hint in page
