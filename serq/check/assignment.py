@@ -54,7 +54,7 @@ class _Analysis:
         self.stops = stops
         self.bit = {name: 1 << i for i, name in enumerate(program.attributes)}
         self.joins = {t for pc in range(len(program.code)) for t in successors(program, pc) if t != pc + 1}
-        self.traced = self.bits(p.TRACE_ATTRIBUTES if program.trace else ())
+        self.traced = self.bits(program.traced)
 
     def bits(self, names: Iterable[str]) -> int:
         """The set of the attributes among the names."""
@@ -125,7 +125,7 @@ class _Analysis:
 
 
 def _advice(program: p.Program, name: str) -> str:
-    if program.trace and name in p.TRACE_ATTRIBUTES:
+    if name in program.traced:
         return "the trace sets it at each `turn;`: put one before"
     if any(isinstance(s, p.Set) and s.name == name for s in program.turn):
         return "the workload's `turn` block sets it at each `turn;`: put one before"

@@ -87,9 +87,11 @@ class Deployment:
         cap, block = self._cap(declared, options), self._block(declared, options)
         evict = self._keys(options.get("evict"), scopes.EVICTION_KEY)
         queue = self._keys(options.get("queue"), scopes.QUEUE_KEY)
-        preempt = cast(Literal["none", "lifo"], options["preempt"].word if "preempt" in options else "none")
+        victims = self._keys(options.get("preempt"), scopes.VICTIM_KEY)
+        preempt = cast(Literal["none", "lifo", "by"], options["preempt"].word if "preempt" in options else "none")
+        pinned = "pin" in options
         return [
-            p.Pool(name, cap, block, evict, preempt, queue, vias[i], "pin" in options, offload[0][i], declared.span)
+            p.Pool(name, cap, block, evict, preempt, victims, queue, vias[i], pinned, offload[0][i], declared.span)
             for i, name in enumerate(members(declared.name, declared.size, size))
         ]
 

@@ -135,7 +135,7 @@ class _Scope(NoScope):
 def _assignments(program: p.Program) -> dict[str, list[e.Expr]]:
     """Everything that is ever assigned to each attribute; attributes of `choose` and of a trace are left out."""
     out: dict[str, list[e.Expr]] = {}
-    chosen = set(p.TRACE_ATTRIBUTES) if program.trace else set()
+    chosen = set(program.traced)
     for instruction in (*program.init, *program.turn, *program.code):
         if isinstance(instruction, p.Set):
             out.setdefault(instruction.name, []).append(instruction.expr)

@@ -92,10 +92,12 @@ class _Collector:
     def workload(self, items: Iterable[a.Arrive | a.Trace | a.WorkloadBlock]) -> None:
         for item in items:
             match item:
-                case a.Trace(span=span):
+                case a.Trace(columns=columns, span=span):
                     self.symbols.has_trace = True
                     for name in TRACE_ATTRIBUTES:
                         self.attribute(name, span, traced=True)
+                    for column in columns:
+                        self.attribute(column.name, column.span, traced=True)
                 case a.WorkloadBlock(body=body):
                     self.block(body)
                 case a.Arrive():

@@ -14,6 +14,8 @@ from serq.syntax import ast as a
 LimitedArrivals = p.Poisson | p.Renewal
 
 _SEEDS = 2**64
+_KEY_COLUMNS = ("session", "turn", "start")
+"""Columns of a trace that say which row it is and when; they are no attributes."""
 _RATE = c.Need(c.FINITE_POSITIVE.words, c.FINITE_POSITIVE.holds, "a workload without arrivals says `arrive none;`")
 _LIMIT = c.Need(c.WHOLE.words, c.WHOLE.holds, "leave `limit` out where there is none")
 _SEED = c.Need("a whole number from 0 to 2^64 - 1", lambda x: c.WHOLE.holds(x) and x < _SEEDS)
@@ -39,10 +41,14 @@ class WorkloadLinker:
                         self.arrivals = self._arrive(item)
                 case a.Trace():
                     if self._is_first("trace", item.span, first):
-                        self.trace = p.Trace(item.path, item.ordered, item.span)
+                        self.trace = self._trace(item)
                 case a.WorkloadBlock():
                     if self._is_first(item.name, item.span, first):
                         self.blocks[item.name] = self._block(item)
+        if isinstance(self.arrivals, p.FromTrace) and self.trace is None:
+            usage = '`trace "FILE.csv";`'
+            span = first["arrive"]
+            self.report(n.MissingPart(span=span, owner="a workload with `arrive trace;`", part="trace", usage=usage))
         if "arrive" not in first:
             usage = "`arrive closed (N);`, `arrive poisson (RATE);` or another `arrive`"
             self.report(
@@ -59,9 +65,17 @@ class WorkloadLinker:
         self.report(n.RepeatedPart(span=span, notes=(note,), owner="the workload", part=f"`{name}`"))
         return False
 
+    def _trace(self, trace: a.Trace) -> p.Trace:
+        names = [column.name for column in trace.columns]
+        for place, column in enumerate(trace.columns):
+            if column.name in (*names[:place], *p.TRACE_ATTRIBUTES, *_KEY_COLUMNS):
+                owner, part = "the trace", f"the column `{column.name}`"
+                self.report(n.RepeatedPart(span=column.span, owner=owner, part=part))
+        return p.Trace(trace.path, trace.ordered, tuple(names), trace.span)
+
     def _arrive(self, arrive: a.Arrive) -> p.Arrivals:
         if arrive.amount is None:
-            return p.NoArrivals()
+            return p.FromTrace() if arrive.kind == "trace" else p.NoArrivals()
         limit = None if arrive.limit is None else c.fold_place(self.resolver, arrive.limit, "the limit", _LIMIT)
         match arrive.kind:
             case "poisson":

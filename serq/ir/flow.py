@@ -91,7 +91,7 @@ def writes(program: p.Program, pc: int) -> frozenset[str]:
             return frozenset({"cached", "computed"})
         case p.Turn():
             block = {s.name for s in program.turn if isinstance(s, p.Set)}
-            return frozenset(block | (set(p.TRACE_ATTRIBUTES) if program.trace else set()))
+            return frozenset(block.union(program.traced))
         case _:
             return frozenset()
 

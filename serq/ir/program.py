@@ -54,14 +54,15 @@ class Pool:
     """A counted resource with an optional prefix cache. Members of an array `kv[3]` are `kv[0]`, `kv[1]`, `kv[2]`.
 
     `block` is None where units are allocated one by one. `evict` empty means least recently released first; `queue`
-    empty means first come first served.
+    empty means first come first served. `victims` are the keys of `preempt by`: the smallest is preempted first.
     """
 
     name: str
     cap: Folded
     block: Folded | None
     evict: tuple[Expr, ...]
-    preempt: Literal["none", "lifo"]
+    preempt: Literal["none", "lifo", "by"]
+    victims: tuple[Expr, ...]
     queue: tuple[Expr, ...]
     admit_via: int | None
     pin_waiting: bool
@@ -155,22 +156,31 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
+class FromTrace:
+    """One session for each session of the trace, which it replays, at the start recorded there (0 where none is)."""
+
+
+@dataclass(frozen=True, slots=True)
 class NoArrivals:
     """No sessions arrive."""
 
 
-Arrivals = Poisson | Renewal | Closed | Batch | NoArrivals
+Arrivals = Poisson | Renewal | Closed | Batch | FromTrace | NoArrivals
 
 TRACE_ATTRIBUTES = ("new", "out", "think", "more", "forced")
-"""The attributes that `turn` sets when the workload has a trace."""
+"""The attributes that `turn` sets when the workload has a trace, whichever it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A file of sessions to replay: in the file's order, or each drawn at random."""
+    """A file of sessions to replay: in the file's order, or each drawn at random.
+
+    `columns` are further columns that the file must have; each becomes an attribute that `turn` sets.
+    """
 
     path: str
     ordered: bool
+    columns: tuple[str, ...]
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -331,6 +341,11 @@ class Program:
     attributes: tuple[str, ...]
     observes: tuple[str, ...]
     run: RunSettings
+
+    @property
+    def traced(self) -> tuple[str, ...]:
+        """The attributes that `turn` sets from the trace; none where there is none."""
+        return () if self.trace is None else (*TRACE_ATTRIBUTES, *self.trace.columns)
 
     def constant(self, name: str) -> Constant:
         """The `let` of that name; KeyError when there is none."""

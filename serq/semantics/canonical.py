@@ -57,7 +57,7 @@ class Codec:
         self._quotients = quotients
         self._fresh = fresh
         self._keys = tuple(sorted(control.always))
-        self._lifo = [pool.preempt == "lifo" for pool in program.pools]
+        self._preempts = [pool.preempt != "none" for pool in program.pools]
         self._keyed = [bool(pool.queue) for pool in program.pools]
         self._dropped = dropped_ranks(program) if quotients.pinned_ranks else {}
         self._holds = flow.enclosing_holds(program)
@@ -151,12 +151,12 @@ class Codec:
 
     def _admission_ranks(self, configuration: Configuration) -> dict[int, int]:
         """Ranks of admission among the holds that a preemption may choose from."""
-        if not any(self._lifo):
+        if not any(self._preempts):
             return {}
         numbers = {
             allocation.scope.number
-            for pool, lifo in zip(configuration.pools, self._lifo, strict=True)
-            if lifo
+            for pool, preempts in zip(configuration.pools, self._preempts, strict=True)
+            if preempts
             for allocation in pool.allocations
         }
         return {number: rank + 1 for rank, number in enumerate(sorted(numbers))}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from serq.ir import expr as e
 from serq.ir import flow
 from serq.ir import program as p
-from serq.semantics.graph import Graph, Node, Origin, backward, graph_of, members
+from serq.semantics.graph import Graph, Node, Origin, backward, graph_of, is_preemptible, members
 from serq.semantics.kinds import Kinds
 from serq.semantics.linear import NONE, Linear, NotLinear, linear_of
 
@@ -84,12 +84,33 @@ class _Slicer:
         for place, parts in linear.items():
             self.rest[graph.nodes[place].origin] = NONE if isinstance(parts, str) else parts.rest
         self.needed: set[Origin] = set()
-        # an eviction key is asked about an owner wherever that session is, and after it has gone
+        # an eviction key is asked about an owner wherever that session is, and after it has gone; so is a victim's key
         self.always: Names = EMPTY.union(
-            *(names_read(key) for pool in program.pools for key in pool.evict),
+            *(names_read(key) for pool in program.pools for key in (*pool.evict, *pool.victims)),
             *(names_read(x) for pool in program.pools if pool.spill for x in (pool.spill.work, pool.spill.when)),
         )
         self.live_in: list[Names] = []
+        self.resting = self._read_at_a_preemption()
+
+    def _read_at_a_preemption(self) -> dict[int, Names]:
+        """By node where time may pass: what a preemption before the next step reads, keys of victims and cache clauses.
+
+        Those of a hold that waits are among them: it may be admitted and preempted at one instant.
+        """
+        code, enclosing = self.program.code, flow.enclosing_holds(self.program)
+        out = {}
+        for place, node in enumerate(self.graph.nodes):
+            if not node.is_rest or node.pc is None:
+                continue
+            opened = (*enclosing[node.pc], node.pc)
+            holds = [hold for pc in opened if isinstance(hold := code[pc], p.Hold)]
+            if any(is_preemptible(self.program, hold) for hold in holds):
+                releases = [code[hold.release] for hold in holds]
+                caches = [r.cache for r in releases if isinstance(r, p.Release)]
+                pools = (self.program.pools[i] for hold in holds for part in hold.parts for i in members(part.pool))
+                victims = [key for pool in pools for key in pool.victims]
+                out[place] = EMPTY.union(*(names_read(x) for x in (*caches, *victims)))
+        return out
 
     def solve(self) -> None:
         """The least fixed point; copies of a turn block are needed when one of them is."""
@@ -100,7 +121,7 @@ class _Slicer:
 
     def _transfer(self, place: int, after: list[Names]) -> Names:
         node = self.graph.nodes[place]
-        out = self.always.union(*after)
+        out = self.always.union(self.resting.get(place, EMPTY), *after)
         match node.step:
             case p.Set(name=name) | p.Choose(name=name):
                 if name in out:
@@ -114,8 +135,8 @@ class _Slicer:
         match node.step:
             case p.Hold():
                 return frozenset({"cached", "computed"})
-            case p.Turn() if self.program.trace:
-                return frozenset(p.TRACE_ATTRIBUTES)
+            case p.Turn():
+                return frozenset(self.program.traced)
             case _:
                 return EMPTY
 
@@ -141,7 +162,8 @@ class _Slicer:
         for place, node in enumerate(self.graph.nodes):
             if node.is_rest and node.pc is not None:
                 after = self.always.union(*(self.live_in[t] for t in self.graph.edges(place)))
-                out[node.pc] = self.live_in[place] if isinstance(node.step, p.Hold) else after
+                kept = self.live_in[place] if isinstance(node.step, p.Hold) else after
+                out[node.pc] = kept | self.resting.get(place, EMPTY)
         return out
 
     def sliced(self) -> p.Program:

@@ -96,7 +96,7 @@ def _pools(control: Control) -> Iterator[Diagnostic]:
     for pool in control.program.pools:
         if pool.spill is not None:
             yield errors.SpillTier(span=pool.spill.span, pool=pool.name)
-        for what, keys in (("eviction", pool.evict), ("queue", pool.queue)):
+        for what, keys in (("eviction", pool.evict), ("queue", pool.queue), ("preemption", pool.victims)):
             yield from _keys(control.kinds, everywhere, f"the {what} order of pool {pool.name}", keys)
 
 

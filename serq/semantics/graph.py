@@ -79,15 +79,15 @@ def graph_of(program: p.Program) -> Graph:
             continue
         restarts: tuple[int, ...] = ()
         if flow.is_rest(program, pc):
-            restarts = tuple(place[h] for h in enclosing[pc] if _preemptible(program, h))
+            holds = ((h, program.code[h]) for h in enclosing[pc])
+            restarts = tuple(place[h] for h, x in holds if isinstance(x, p.Hold) and is_preemptible(program, x))
         nodes.append(Node(instruction, ("code", pc), after, restarts))
     return Graph(tuple(nodes), 0, tuple(place))
 
 
-def _preemptible(program: p.Program, pc: int) -> bool:
-    hold = program.code[pc]
-    assert isinstance(hold, p.Hold)
-    return any(program.pools[i].preempt == "lifo" for part in hold.parts for i in members(part.pool))
+def is_preemptible(program: p.Program, hold: p.Hold) -> bool:
+    """Whether a growth of somebody else may take the hold away."""
+    return any(program.pools[i].preempt != "none" for part in hold.parts for i in members(part.pool))
 
 
 def members(ref: e.Ref) -> range:

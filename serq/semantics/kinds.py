@@ -81,7 +81,9 @@ class Kinds:
     """The kinds of all attributes before every node, and of any expression there."""
 
     def __init__(self, program: p.Program, graph: Graph) -> None:
+        self.program = program
         self.constants = program.exact_constants()
+        self.traced = program.traced
         self.graph = graph
         # the copies of a statement of the turn block share what is known before them: one slice must serve them all
         known: dict[Origin, dict[str, Kind]] = {}
@@ -116,7 +118,7 @@ class Kinds:
             case p.Choose(name=name):
                 return {**before, name: NUMBER}
             case p.Turn():
-                return {**before, **dict.fromkeys(p.TRACE_ATTRIBUTES, NUMBER)}
+                return {**before, **dict.fromkeys(self.traced, NUMBER)}
             case _:
                 return before
 

@@ -98,7 +98,7 @@ def expressions_of(program: p.Program) -> list[e.Expr]:
     out += [s.expr for s in (*program.init, *program.turn)]
     out += [gauge.expr for gauge in program.gauges]
     for pool in program.pools:
-        out += [*pool.evict, *pool.queue]
+        out += [*pool.evict, *pool.queue, *pool.victims]
         if pool.spill is not None:
             out += [pool.spill.work, pool.spill.when]
     for stage in program.stages:

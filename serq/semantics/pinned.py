@@ -10,7 +10,7 @@ from fractions import Fraction
 from serq.ir import expr as e
 from serq.ir import flow
 from serq.ir import program as p
-from serq.semantics.graph import members
+from serq.semantics.graph import is_preemptible, members
 
 
 def dropped_ranks(program: p.Program) -> dict[int, frozenset[int]]:
@@ -32,12 +32,9 @@ class _Fate:
 
     def is_consumed(self, pc: int) -> bool:
         """Whether the entry is consumed before anybody can evict it, whatever happens after the admission at `pc`."""
-        if any(self._preemptible(hold) for hold in self.enclosing[pc]):
+        if any(is_preemptible(self.program, self._hold(hold)) for hold in self.enclosing[pc]):
             return False
         return self._from_hold(pc, frozenset())
-
-    def _preemptible(self, pc: int) -> bool:
-        return any(self.program.pools[i].preempt == "lifo" for part in self._hold(pc).parts for i in members(part.pool))
 
     def _hold(self, pc: int) -> p.Hold:
         hold = self.program.code[pc]

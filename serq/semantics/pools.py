@@ -38,6 +38,7 @@ class Pools:
         self._progress = progress
         self._recorder = recorder
         self._end = end
+        self._keys_alone = frozenset(pool for hold in holds.values() for pool in _queues_by_keys_alone(hold, rules))
         self.preemptions = 0
         """How many there were so far: a step stage notices by it that it preempted."""
 
@@ -56,15 +57,18 @@ class Pools:
             raise self._scene.error(errors.PoolTwice(span=hold.span, session=session.serial, pool=name))
         session.computed = self._scene.zero
         claim = self._enqueue(session, pools, self._scene.configuration.number())
-        if self._exceeds(claim, self._needs(hold, claim)[1]):
+        if self._progress.limits.rejects and self._exceeds(claim, self._needs(hold, claim)[1]):
             self._reject(claim)
 
     def head(self, pool: int) -> Claim | None:
-        """Whom an admission tries: a preempted session first, else the smallest keys, else the first to have joined."""
+        """Whom an admission tries: a preempted session first, else the smallest keys, else the first to have joined.
+
+        Where `preempt by` chose the victims the keys come first: a preempted session stands before its equals only.
+        """
         queue, keys = self.state(pool).queue, self._rules[pool].queue
         if not queue:
             return None
-        if not keys or queue[0].number < 0:
+        if not keys or (queue[0].number < 0 and pool not in self._keys_alone):
             return queue[0]
         return min(queue, key=lambda claim: (self._queue_keys(pool, claim), claim.number))
 
@@ -74,7 +78,7 @@ class Pools:
         self._scene.session = session
         hold = self._holds[session.pc]
         units, needs = self._needs(hold, claim)
-        if self._exceeds(claim, needs):
+        if self._progress.limits.rejects and self._exceeds(claim, needs):
             self._reject(claim)
             return "rejected"
         if not all(self._fits(pool, need, session) for pool, need in zip(claim.pools, needs, strict=True)):
@@ -215,9 +219,10 @@ class Pools:
         more = rule.up(target) - allocation.units
         if more <= 0:
             return True
-        self._check_possible(allocation, more, span)
+        if self._progress.limits.rejects:
+            self._check_possible(allocation, more, span)
         while not self._fits(pool, more, session):
-            victim = self._victim(rule) if rule.lifo else None
+            victim = self._victim(rule) if rule.preempts else None
             if victim is None:
                 return False
             self._preempt(victim)
@@ -271,13 +276,20 @@ class Pools:
     def _victim(self, rule: PoolRule) -> Allocation | None:
         """The holder that was admitted last; where the pool is a step stage's memory, the last of its residents.
 
-        The residents of a step stage are as old as their session's latest admission, on whatever pool.
+        The residents of a step stage are as old as their session's latest admission, on whatever pool. Under
+        `preempt by` it is the holder or resident with the smallest keys, the first of equals.
         """
         holders = self.state(rule.place).allocations
-        if not rule.memory_of:
-            return holders[-1] if holders else None
-        residents = [a for a in holders if a.session.job is not None and a.session.job.stage in rule.memory_of]
-        return max(residents, key=lambda a: (a.session.admitted, a.scope.number), default=None)
+        if rule.memory_of:
+            residents = [a for a in holders if a.session.job is not None and a.session.job.stage in rule.memory_of]
+            holders = sorted(residents, key=lambda a: (a.session.admitted, a.scope.number))
+        if rule.victims:
+            return min(holders, key=lambda a: self._victim_keys(rule, a.session), default=None)
+        return holders[-1] if holders else None
+
+    def _victim_keys(self, rule: PoolRule, session: Session) -> tuple[Value, ...]:
+        with self._scene.reading(rule.victims.exprs, session, {}) as scene:
+            return rule.victims.values(scene)
 
     def _preempt(self, victim: Allocation) -> None:
         """Abort the victim's hold and all within it: it waits at the head of its queue, to execute it again."""
@@ -320,6 +332,12 @@ class Pools:
     def _make_ready(self, session: Session) -> None:
         session.status = Status.READY
         self._scene.configuration.ready.append(session)
+
+
+def _queues_by_keys_alone(hold: HoldRule, rules: list[PoolRule]) -> range:
+    """The queues that the hold may join, if any of its pools preempts by keys."""
+    members = [range(part.pool.base, part.pool.base + part.pool.size) for part in hold.parts]
+    return members[0] if any(rules[pool].victims for pools in members for pool in pools) else range(0)
 
 
 def computed(allocation: Allocation) -> Value:

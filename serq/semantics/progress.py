@@ -14,11 +14,13 @@ class Limits:
     """When a program that cannot go on is stopped.
 
     `commands`: how many may run at one instant. `preemptions`: how many may follow each other without any hold being
-    completed and without any hold reaching further than it ever did.
+    completed and without any hold reaching further than it ever did. `rejects`: whether a hold that can never fit is
+    rejected, and a growth that can never fit stops the run; else both wait for ever, as they do in vLLM.
     """
 
     commands: int = 1_000_000
     preemptions: int = 20_000
+    rejects: bool = True
 
 
 class Progress:
@@ -26,14 +28,14 @@ class Progress:
 
     def __init__(self, frame: Frame, limits: Limits) -> None:
         self._frame = frame
-        self._limits = limits
+        self.limits = limits
         self.commands_left = limits.commands
         self._ended = 0
         self._preemptions = 0
 
     def new_instant(self) -> None:
         """Time has passed."""
-        self.commands_left = self._limits.commands
+        self.commands_left = self.limits.commands
         self._ended = 0
 
     def ended(self) -> None:
@@ -47,7 +49,7 @@ class Progress:
     def preempted(self, session: Session, pool: str, hold: Span, further: bool) -> None:
         """A session was preempted; `further` when its hold had come further than ever before."""
         self._preemptions = 0 if further else self._preemptions + 1
-        if self._preemptions > self._limits.preemptions:
+        if self._preemptions > self.limits.preemptions:
             raise self._frame.scene.error(
                 errors.Livelock(span=hold, session=session.serial, pool=pool, count=self._preemptions)
             )
@@ -56,10 +58,10 @@ class Progress:
         """The commands of this instant are used up: stop the run and say why."""
         time = shown(self._frame.world.now())
         closed = isinstance(self._frame.program.arrivals, p.Closed)
-        if closed and self._ended > self._limits.commands // _COMMANDS_PER_SESSION:
+        if closed and self._ended > self.limits.commands // _COMMANDS_PER_SESSION:
             raise self._frame.scene.error(errors.EndlessReplacement(span=place, ended=self._ended, time=time))
         raise self._frame.scene.error(
-            errors.ZeroTimeLoop(span=place, limit=self._limits.commands, time=time, session=session.serial)
+            errors.ZeroTimeLoop(span=place, limit=self.limits.commands, time=time, session=session.serial)
         )
 
 

@@ -13,6 +13,7 @@ from serq.ir import program as p
 from serq.ir.evaluate import Compiled, NoScope, compile_expr
 from serq.semantics import rng
 from serq.semantics.configuration import Status
+from serq.semantics.corpus import Corpus
 from serq.semantics.errors import BadGap
 from serq.semantics.invariants import check_invariants
 from serq.semantics.machine import Machine
@@ -24,7 +25,7 @@ from serq.semantics.sampling import SAMPLERS
 from serq.semantics.series import Series, series_of
 from serq.semantics.statistics import Counts, Statistics, Window
 from serq.semantics.tallies import Samples
-from serq.semantics.traces import Corpus, read_trace
+from serq.semantics.traces import read_trace
 
 Progress = Callable[[float], object]
 """Told from time to time which part of the run is done, from 0 to 1. What it raises stops the run."""
@@ -71,8 +72,8 @@ def corpus_of(program: p.Program, options: RunOptions) -> Corpus | None:
             raise UsageError("a trace was given, and the program's workload has no `trace`")
         return None
     if options.trace is not None:
-        return read_trace(Path(options.trace))
-    return read_trace(Path(program.source.name).parent / program.trace.path)
+        return read_trace(Path(options.trace), program.trace.columns)
+    return read_trace(Path(program.source.name).parent / program.trace.path, program.trace.columns)
 
 
 class Interpreter:
@@ -199,14 +200,29 @@ class _Arrivals:
         self.gap: Compiled | None = None
         if isinstance(arrivals, p.Renewal):
             self.gap = compile_expr(arrivals.gap, self.world.arithmetic, self.world.constants())
+        self.recorded = iter(self.world.recorded_arrivals() if isinstance(arrivals, p.FromTrace) else ())
 
     def begin(self) -> None:
-        """Set the first clock, when sessions keep arriving."""
+        """Set the first clock, when sessions keep arriving; those of a trace that began at time 0 arrive now."""
         arrivals = self.program.arrivals
         if isinstance(arrivals, p.Poisson):
             self.world.clocks.set(0.0, self._arrive, None)
         elif isinstance(arrivals, p.Renewal):
             self._set_next()
+        for time, count in self.recorded:
+            if time == 0.0:
+                self._arrive_together(count)
+            else:
+                self.world.clocks.set(time, self._arrive_together, count)
+            break
+
+    def _arrive_together(self, count: int) -> None:
+        """Recorded sessions of one instant arrive; as in `_arrive`, the next clock is set before."""
+        for time, more in self.recorded:
+            self.world.clocks.set(time, self._arrive_together, more)
+            break
+        for _ in range(count):
+            self.machine.arrive()
 
     def _arrive(self, _: None) -> None:
         """The next clock is set before the session runs: of two clocks for one instant the arrival's is first."""

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 from serq.base.errors import LimitError, UsageError
 from serq.ir import program as p
+from serq.semantics.corpus import Corpus
 from serq.semantics.options import RunOptions
 from serq.semantics.reference import Interpreter, Progress, RunResult, corpus_of
-from serq.semantics.traces import Corpus
 
 
 def replicate(

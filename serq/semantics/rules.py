@@ -20,7 +20,8 @@ class PoolRule:
         self.cap: Value = frame.world.number(pool.cap)
         self.block: Value | None = None if pool.block is None else frame.world.number(pool.block)
         self.zero = frame.scene.zero
-        self.lifo = pool.preempt == "lifo"
+        self.preempts = pool.preempt != "none"
+        self.victims = KeyRule(frame, pool.victims)
         self.via = pool.admit_via
         self.pin_waiting = pool.pin_waiting
         self.evict = KeyRule(frame, pool.evict)
@@ -50,7 +51,7 @@ class PoolRule:
 
 
 class KeyRule:
-    """The keys of a `queue by` or an `evict by`; empty where the default order holds."""
+    """The keys of a `queue by`, an `evict by` or a `preempt by`; empty where the default order holds."""
 
     def __init__(self, frame: Frame, exprs: tuple[e.Expr, ...]) -> None:
         self.exprs = exprs

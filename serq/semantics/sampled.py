@@ -1,6 +1,6 @@
 """The world of the interpreter: numbers are doubles, chance is sampled, time is kept by an event list."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from serq.base.errors import RunError
 from serq.ir import expr as e
@@ -10,11 +10,11 @@ from serq.ir.laws import Law, problem_of
 from serq.semantics import rng
 from serq.semantics.clocks import Clocks, Sharing
 from serq.semantics.configuration import Job, Session
+from serq.semantics.corpus import Corpus
 from serq.semantics.errors import BadLaw, BadStageValue
 from serq.semantics.machine import Machine
 from serq.semantics.online import StageEstimates
 from serq.semantics.sampling import SAMPLERS, Arguments
-from serq.semantics.traces import Corpus
 from serq.semantics.world import Estimate, Purpose
 
 
@@ -34,6 +34,7 @@ class SampledWorld:
         self._seed = seed
         self._replication = replication
         self._corpus = corpus
+        self._by_start: Sequence[int] = () if corpus is None else corpus.by_start()
         self._constants = {c.name: c.folded.value for c in program.constants}
         self._streams: dict[Purpose, dict[int, rng.Words]] = {"workload": {}, "session": {}}
         self._trace_sessions: dict[int, int] = {}
@@ -116,7 +117,14 @@ class SampledWorld:
             place = self._trace_sessions[session.serial] = self._choose_trace(session.serial, len(self._corpus))
         return self._corpus.turn(place, session.turn_no)
 
+    def recorded_arrivals(self) -> Iterator[tuple[float, int]]:
+        """Instants at which sessions of the trace began, and how many."""
+        assert self._corpus is not None
+        return self._corpus.arrivals()
+
     def _choose_trace(self, serial: int, sessions: int) -> int:
+        if isinstance(self.program.arrivals, p.FromTrace):
+            return self._by_start[serial]
         if self.program.trace is not None and self.program.trace.ordered:
             return serial % sessions
         return int(rng.u01(rng.stream(self._seed, self._replication, "trace choice", serial)) * sessions)

@@ -70,6 +70,8 @@ class Steps:
                 break
             if job in state.residents:  # it may have been preempted by one before it
                 self._schedule(state, batch, job, chunk)
+                if job not in state.residents:
+                    break  # its own victim: there is no memory for those behind it either
         admitted = False
         if self._pools.preemptions == preemptions and not (rule.exclusive_prefill and _prefills(batch)):
             admitted = self._admit(rule, state, batch, chunk)
@@ -161,12 +163,26 @@ class Steps:
                     continue
                 alone = rule.exclusive_prefill and job.phase == "prefill"
                 if alone:
-                    state.budget_left += sum(tokens for _, tokens in batch)
-                    batch.clear()
-                self._schedule(state, batch, job, chunk)
+                    self._schedule_alone(state, batch, job, chunk)
+                else:
+                    self._schedule(state, batch, job, chunk)
                 if alone or self._pools.preemptions != preemptions:
                     return True
         return happened
+
+    def _schedule_alone(self, state: StageState, batch: Batch, job: Job, chunk: Value) -> None:
+        """Give the whole budget to an admitted prefill; who was scheduled before it gives way, unless it finds no
+        memory.
+        """
+        others = list(batch)
+        batch.clear()
+        taken = sum(tokens for _, tokens in others)
+        state.budget_left += taken
+        self._schedule(state, batch, job, chunk)
+        if not batch:
+            batch += others
+            state.budget_left -= taken
+            _take_back(state, batch)
 
     def _make_ready(self, job: Job) -> None:
         assert job.session is not None

@@ -314,9 +314,9 @@ class Gauge:
 
 @dataclass(frozen=True, slots=True)
 class Arrive:
-    """`arrive KIND (amount) [limit (limit)];`; `none` takes no amount."""
+    """`arrive KIND (amount) [limit (limit)];`; `none` and `trace` take no amount."""
 
-    kind: Literal["poisson", "renewal", "closed", "batch", "none"]
+    kind: Literal["poisson", "renewal", "closed", "batch", "none", "trace"]
     amount: Expr | None
     limit: Expr | None
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
@@ -324,10 +324,11 @@ class Arrive:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """`trace "path" [ordered];`."""
+    """`trace "path" [ordered] [with (columns)];`."""
 
     path: str
     ordered: bool
+    columns: tuple[Name, ...] = ()
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 

@@ -35,8 +35,8 @@ def _place(child: Any) -> Span:
 
 
 def _span(children: Children) -> Span:
-    present = [child for child in (children[0], *children[-2:]) if child is not None]
-    return _place(present[0]).to(_place(present[-1]))
+    last = next(child for child in reversed(children) if child is not None)
+    return _place(children[0]).to(_place(last))
 
 
 def _value(held: Held | None) -> Any:
@@ -81,7 +81,7 @@ class Builder(Transformer[Token, Any]):
         return ast.PoolOption(c[0].value, c[1].value, (), token_span(c[1]), span=_span(c))
 
     def option_keys(self, c: Children) -> ast.PoolOption:
-        """`evict by ( expr, ... ) ;` or `queue by ( expr, ... ) ;`."""
+        """`evict by ( expr, ... ) ;`, or `queue by` or `preempt by`."""
         return ast.PoolOption(c[0].value, c[1].value, c[2].value, token_span(c[1]), span=_span(c))
 
     def option_via(self, c: Children) -> ast.PoolOption:
@@ -120,13 +120,14 @@ class Builder(Transformer[Token, Any]):
         limit = c[3] if isinstance(c[3], Held) else None
         return ast.Arrive(c[1].value, c[2].value, _value(limit), span=_span(c))
 
-    def arrive_none(self, c: Children) -> ast.Arrive:
-        """`arrive none ;`."""
-        return ast.Arrive("none", None, None, span=_span(c))
+    def arrive_plain(self, c: Children) -> ast.Arrive:
+        """`arrive none ;` or `arrive trace ;`."""
+        return ast.Arrive(c[1].value, None, None, span=_span(c))
 
     def trace(self, c: Children) -> ast.Trace:
-        """`trace "FILE.csv" [ordered] ;`."""
-        return ast.Trace(c[1].value[1:-1], c[2] is not None, span=_span(c))
+        """`trace "FILE.csv" [ordered] [with] ;`."""
+        columns = () if c[3] is None else c[3].value
+        return ast.Trace(c[1].value[1:-1], c[2] is not None, columns, span=_span(c))
 
     def workload_block(self, c: Children) -> ast.WorkloadBlock:
         """`init block` or `turn block`."""
@@ -215,6 +216,10 @@ class Builder(Transformer[Token, Any]):
     def keys(self, c: Children) -> Held:
         """`( expr, ... )`."""
         return Held(_nodes(c), _span(c))
+
+    def names(self, c: Children) -> Held:
+        """`( NAME, ... )`."""
+        return Held(tuple(self.name([token]) for token in c if token.type == "NAME"), _span(c))
 
     # -- expressions
 

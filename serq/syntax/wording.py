@@ -150,12 +150,13 @@ def option(o: Option) -> str:
             return f"{name} {word if value is None else expression(value)};"
         case ast.RunOption(name, value):
             return f"{name} {expression(value)};"
-        case ast.Arrive("none"):
-            return "arrive none;"
+        case ast.Arrive("none" | "trace" as kind):
+            return f"arrive {kind};"
         case ast.Arrive(kind, amount, limit):
             tail = "" if limit is None else f" limit({expression(limit)})"
             return f"arrive {kind}({'' if amount is None else expression(amount)}){tail};"
-        case ast.Trace(path, ordered):
-            return f'trace "{path}"{" ordered" if ordered else ""};'
+        case ast.Trace(path, ordered, columns):
+            tail = f" with ({expressions(columns)})" if columns else ""
+            return f'trace "{path}"{" ordered" if ordered else ""}{tail};'
         case ast.WorkloadBlock(name):
             return name
