@@ -79,7 +79,7 @@ def test_finite_laws_have_their_probabilities(law):
         (Law("uniform", (-1.0, 4.0)), stats.uniform(-1, 5)),
         (Law("exp", (2.5,)), stats.expon(scale=2.5)),
     ],
-    ids=str,
+    ids=["erlang", "uniform", "exp"],
 )
 def test_continuous_laws_have_their_distribution(law, frozen):
     assert stats.kstest(draws(law), frozen.cdf).pvalue > FALSE_ALARM
