@@ -11,7 +11,7 @@ from serq.ir.evaluate import Value
 from serq.semantics import errors
 from serq.semantics.cache import Caches
 from serq.semantics.configuration import Session, Status
-from serq.semantics.pools import Pools
+from serq.semantics.pools import Pools, position
 from serq.semantics.progress import Progress
 from serq.semantics.scene import Frame, shown
 from serq.semantics.stages import Stages
@@ -153,6 +153,7 @@ class Commands:
 
         def bring(session: Session, stage: int, work: Value) -> None:
             allocation = self._pools.innermost(session, pool(self._scene), span)
+            allocation.position = position(allocation)  # from now on only tokens count as computed, not allocated units
             self._stages.join_step(session, stage, work, phase, allocation)
 
         return bring
