@@ -19,6 +19,7 @@ class Describer:
         self._program = program
         self._codec = codec
         self._laws = laws
+        self._marks = _marks(program)
         self._laws_at: dict[int, set[int]] = {}
         for record in codec.records:
             if record.pc != DEAD and isinstance(program.code[record.pc], p.Run):
@@ -49,17 +50,7 @@ class Describer:
         for pool, units, rank in record.entries:
             notes.append(f"{units} cached in {self._pool(pool)}" + (f", age rank {rank}" if rank != WAITING else ""))
         where, how = self._place(record)
-        return _with(where + self._line(record.pc), [*how, *notes])
-
-    def _line(self, pc: int) -> str:
-        """The line, and the column too where the line has several places to rest at."""
-        span = self._program.code[pc].span
-        if not span.line:
-            return f"#{pc}"
-        shared = sum(
-            flow.is_rest(self._program, i) and x.span.line == span.line for i, x in enumerate(self._program.code)
-        )
-        return f":{span.line}" if shared == 1 else f":{span.line}:{span.column}"
+        return _with(where + self._marks[record.pc], [*how, *notes])
 
     def _place(self, record: Record) -> tuple[str, list[str]]:
         match self._program.code[record.pc]:
@@ -102,6 +93,16 @@ class Describer:
 def _amount(amount: Amount) -> str:
     laws = " and ".join(f"~{draw.law.name}" for draw, _ in amount.terms)
     return f"{laws} of mean {amount.mean}"
+
+
+def _marks(program: p.Program) -> dict[int, str]:
+    """By instruction: its line, and the column too where the line has several places to rest at."""
+    places = {pc: x.span for pc, x in enumerate(program.code) if flow.is_rest(program, pc)}
+    shared = Counter(span.line for span in places.values())
+    return {
+        pc: f"#{pc}" if not s.line else f":{s.line}" if shared[s.line] == 1 else f":{s.line}:{s.column}"
+        for pc, s in places.items()
+    }
 
 
 def _with(text: str, notes: Sequence[str]) -> str:

@@ -36,8 +36,11 @@ class Regions:
         for name, known in self.places.items():
             if known == region:
                 return name
-        self.places[wanted] = region
-        return wanted
+        name, k = wanted, 2
+        while name in self.places:
+            name, k = f"{wanted}.{k}", k + 1
+        self.places[name] = region
+        return name
 
 
 class Observed:

@@ -26,7 +26,7 @@ class WorkLaws:
         self.laws: list[WorkLaw] = []
         self.symbols: list[RateSymbol] = []
         self.rounded: list[str] = []
-        self.stood_in = False
+        self._fixed: dict[Fraction, Amount] = {}
         self._erlang = erlang
         self._codes: dict[object, int] = {}
         self._symbol_codes: dict[tuple[str, Fraction], int] = {}
@@ -51,7 +51,7 @@ class WorkLaws:
         """The number of the law of an amount of work that has no problem and is not zero."""
         if isinstance(work, Amount) and work.code >= 0:
             return work.code
-        amount = work if isinstance(work, Amount) else self._fixed(rational(work))
+        amount = work if isinstance(work, Amount) else self._fixed_work(rational(work))
         key = amount.key
         code = self._codes.get(key)
         if code is None:
@@ -60,10 +60,19 @@ class WorkLaws:
         amount.code = code
         return code
 
-    def _fixed(self, work: Fraction) -> Amount:
-        assert self._erlang is not None
-        self.stood_in = True
-        return Amount(((Undrawn(Law("erlang", (Fraction(self._erlang), work)), None), Fraction(1)),))
+    def _fixed_work(self, work: Fraction) -> Amount:
+        """The Erlang law that stands for a fixed amount."""
+        amount = self._fixed.get(work)
+        if amount is None:
+            assert self._erlang is not None
+            law = Law("erlang", (Fraction(self._erlang), work))
+            amount = self._fixed[work] = Amount(((Undrawn(law, None), Fraction(1)),))
+        return amount
+
+    @property
+    def stood_in(self) -> bool:
+        """Whether an Erlang law stands for some fixed amount."""
+        return bool(self._fixed)
 
     def _law(self, amount: Amount) -> WorkLaw:
         draw, factor = amount.terms[0]

@@ -10,15 +10,10 @@ from pathlib import Path
 
 import pytest
 from chain_programs import PROGRAMS
+from lumping import assert_every_row_adds_up, explored, lumped_texts
 
 from serq.ir.program import Program
 from serq.pipeline import load, load_text
-from serq.semantics.canonical import Codec
-from serq.semantics.control import control_of
-from serq.semantics.describe import Describer
-from serq.semantics.explore import Exploration, ExploreOptions
-from serq.semantics.invariants import check_invariants
-from serq.semantics.machine import Machine
 from serq.semantics.records import Quotients
 from serq.semantics.solve import stationary
 
@@ -49,48 +44,10 @@ CASES += [
     for sets in settings
 ]
 
-Rows = list[dict[tuple[object, ...], Fraction]]
-
-
-def explored(program: Program, quotients: Quotients) -> Exploration:
-    exploration = Exploration(program, ExploreOptions(states=20_000, quotients=quotients))
-    exploration.run()
-    return exploration
-
-
-def lumped_texts(full: Exploration) -> list[str]:
-    """Per state of the full chain, the text of the lumped state that it belongs to."""
-    control = control_of(full.program)
-    fresh = Machine(control.sliced, full.events._world).fresh
-    lumping = Codec(control, full.events.laws, Quotients(), fresh)
-    blocks = []
-    for state in full.states:
-        configuration, _, phases = full.events.codec.decode(state)
-        check_invariants(full.program, configuration)
-        blocks.append(lumping.encode(configuration, phases))
-    describer = Describer(full.program, lumping, full.events.laws)
-    return [describer.state(block) for block in blocks]
-
-
-def rows(exploration: Exploration, names: list[str]) -> Rows:
-    """Per state the rates by target, rate symbol and impulses."""
-    symbols = exploration.events.laws.symbols
-    out: Rows = [defaultdict(Fraction) for _ in exploration.states]
-    for t in exploration.transitions:
-        out[t.source][names[t.target], symbols[t.symbol], t.impulses] += t.coefficient
-    return out
-
 
 @pytest.mark.parametrize("program", CASES)
 def test_every_row_adds_up(program: Program) -> None:
-    small, full = explored(program, Quotients()), explored(program, FULL)
-    names = list(small.chain().states)
-    assert len(set(names)) == len(names)
-    expected = dict(zip(names, rows(small, names), strict=True))
-    blocks = lumped_texts(full)
-    assert set(blocks) == set(names)
-    for block, row in zip(blocks, rows(full, blocks), strict=True):
-        assert row == expected[block]
+    assert_every_row_adds_up(program, FULL)
 
 
 SMALL_ENOUGH = 800

@@ -173,6 +173,22 @@ PROGRAMS = {
           run think (~exp(2));
         } }
     """,
+    "preempted length": """
+        stage svc : fifo;  stage think : delay;
+        pool kv { cap 5; evict lru; preempt lifo; }
+        workload { arrive closed(3); }
+        session { loop {
+          set u = ~choice(1: 1, 2: 1); set keep = 1;
+          hold kv (1) {
+            observe hit = cached;
+            set keep = u;
+            run svc (~exp(1)); grow kv (u);
+            run svc (~exp(2));
+            set keep = 1;
+          } cache (keep);
+          run think (~exp(2));
+        } }
+    """,
     "preempted inner": """
         stage svc : ps(n);  stage think : delay;
         pool kv { cap 3; preempt lifo; }

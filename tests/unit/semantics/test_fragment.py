@@ -1,0 +1,178 @@
+"""Which programs are finite Markov chains, and every reason why one is not. Goldens are in `tests/errors`."""
+
+from pathlib import Path
+
+import pytest
+from chain_programs import PROGRAMS
+
+from serq.pipeline import load, load_text
+from serq.semantics.explore import with_limit
+from serq.semantics.fragment import violations
+
+ROOT = Path(__file__).parents[3]
+HEAD = """stage s : fifo;
+stage d : delay;
+pool m { cap 4; }
+workload { arrive closed(2); }
+"""
+
+
+def codes(text: str, **options: bool) -> list[tuple[str, int]]:
+    """Codes and lines of all reasons."""
+    return [(d.code, d.span.line) for d in violations(load_text(text).program, **options)]
+
+
+def session(*lines: str) -> str:
+    return HEAD + "session { loop {\n" + "\n".join(lines) + "\nrun d (~exp(1));\n} }"
+
+
+@pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)
+def test_admitted(text: str) -> None:
+    assert codes(text) == []
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tests/data/values/programs").glob("*.sq")), ids=lambda x: x.stem)
+def test_the_reference_programs_are_admitted(path: Path) -> None:
+    assert violations(load(path).program) == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "run s (cached_twice ? ~exp(1) : 0);",
+        "run s (cached_twice * ~erlang(3, 2) / 4);",
+        "run s (0);",
+        "set w = cached_twice ? ~exp(1) : ~h2(2, 3); run s (w); observe x = w;",
+        "set t = now; set x = t; observe y = x > 3 ? now * t : 1 / now;",
+        "set u = ~uniform(0, 1); observe x = u * u;",
+        "set w = ~exp(1); set w = 2 * w; run s (w);",
+        "observe x = est_rho(s) + work(s);",
+        "set w = ~exp(1); run s (w); set w = 1; run s (w == 1 ? ~exp(1) : 0);",
+    ],
+)
+def test_allowed(line: str) -> None:
+    assert codes(session("set cached_twice = ~bernoulli(0.5);", line)) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("run s (1);", "SQ601"),
+        ("set x = ~bernoulli(0.5); run s (1 + x);", "SQ601"),
+        ("run s (~det(2));", "SQ601"),
+        ("run s (~uniform(1, 2));", "SQ602"),
+        ("run s (~geometric(0.5));", "SQ602"),
+        ("run s (1 + ~exp(1));", "SQ603"),
+        ("run s (max(~exp(1), 1));", "SQ603"),
+        ("set a = ~exp(1); run s (a * a);", "SQ603"),
+        ("set a = ~exp(1); branch (a > 1) { }", "SQ604"),
+        ("hold m (min(4, w)) { run s (~exp(1)); }", "SQ604"),
+        ("hold m (1) reserve (w) { run s (~exp(1)); }", "SQ604"),
+        ("hold m (1) reuse (w) { run s (~exp(1)); } cache (1);", "SQ604"),
+        ("hold m (1) { run s (~exp(1)); } cache (w);", "SQ604"),
+        ("hold m (1) { grow m (w); run s (~exp(1)); }", "SQ604"),
+        ("choose c in 2 by (w * c);", "SQ604"),
+        ("run s (~exp(w));", "SQ603"),
+        ("set a = ~exp(1); run s (a); run s (a);", "SQ605"),
+        ("set a = ~exp(1); set b = a; run s (a); run s (b);", "SQ605"),
+        ("set t = now; branch (t > 3) { }", "SQ606"),
+        ("run s (now);", "SQ606"),
+        ("set t = now; hold m (t) { run s (~exp(1)); }", "SQ606"),
+        ("set g = ~geometric(0.5); branch (g > 2) { }", "SQ607"),
+        ("branch (work(s) > 1) { }", "SQ607"),
+        ("branch (est_rho(s) > 0.5) { }", "SQ607"),
+        ("branch (price(s, 1, 1) > 2) { }", "SQ607"),
+    ],
+)
+def test_refused(line: str, code: str) -> None:
+    assert codes(session("set w = ~exp(1);", line)) == [(code, 7)]
+
+
+def test_a_draw_that_a_loop_spends_again() -> None:
+    assert codes(HEAD + "session { set a = ~exp(1); loop { run s (a); } }") == [("SQ605", 5)]
+
+
+def test_a_draw_before_a_hold_that_can_be_preempted_is_spent_twice() -> None:
+    body = session("set w = ~exp(1);", "hold m (1) { run s (w); grow m (1); }")
+    assert codes(body) == []
+    assert codes(body.replace("cap 4;", "cap 4; preempt lifo;")) == [("SQ605", 7)]
+
+
+def test_keys() -> None:
+    body = session("set t = now; set u = 1;", "hold m (1) { run s (~exp(1)); } cache (1);")
+    assert codes(body.replace("cap 4;", "cap 4; evict by (queued, size, u); queue by (u);")) == []
+    assert codes(body.replace("cap 4;", "cap 4; evict by (age, now, last); queue by (waited, t);")) == [
+        ("SQ608", 3), ("SQ606", 3), ("SQ608", 3), ("SQ608", 3), ("SQ606", 3),
+    ]  # fmt: skip
+
+
+def test_rates_of_sharing_stages() -> None:
+    assert codes(session("run s (~exp(1));").replace("s : fifo", "s : ps(n / 2)")) == []
+
+
+OPEN = "stage s : fifo;\nworkload { arrive ARRIVALS; }\nsession { BODY run s (~exp(1)); }"
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "body", "expected"),
+    [
+        ("poisson(1)", "", [("SQ612", 2)]),
+        ("poisson(1) limit(3)", "", []),
+        ("renewal(~exp(2))", "", [("SQ612", 2)]),
+        ("renewal(~exp(2)) limit(3)", "", []),
+        ("renewal(3 * ~exp(2)) limit(3)", "", []),
+        ("renewal(2) limit(3)", "", [("SQ611", 2)]),
+        ("renewal(~erlang(2, 1)) limit(3)", "", [("SQ611", 2)]),
+        ("renewal(~exp(1) + ~exp(1)) limit(3)", "", [("SQ611", 2)]),
+        ("renewal(~bernoulli(0.5) ? ~exp(1) : ~exp(2)) limit(3)", "", [("SQ611", 2)]),
+        ("poisson(1)", "branch (queue(s) >= 3) { end; }", []),
+        ("poisson(1)", "set full = busy(s); branch (full) { end; }", []),
+        ("poisson(1)", "branch (0.5) { end; }", [("SQ612", 2)]),
+        ("batch(3)", "", []),
+        ("none", "", []),
+        ("poisson(1) limit(3)", "branch (serial > 3) { end; }", [("SQ607", 3)]),
+        ("batch(4)", "branch (serial > 3) { end; }", []),
+    ],
+)
+def test_workloads(arrivals: str, body: str, expected: list[tuple[str, int]]) -> None:
+    assert codes(OPEN.replace("ARRIVALS", arrivals).replace("BODY", body)) == expected
+
+
+def test_a_limit_given_from_outside_admits() -> None:
+    program = load_text(OPEN.replace("ARRIVALS", "poisson(1)").replace("BODY", "")).program
+    assert violations(with_limit(program, 5)) == ()
+    assert violations(with_limit(program, None)) == violations(program) != ()
+
+
+def test_phases_given_from_outside_admit_fixed_work_alone() -> None:
+    text = session("run s (2);", "run s (~uniform(0, 1));")
+    assert codes(text) == [("SQ601", 6), ("SQ602", 7)]
+    assert codes(text, fixed_work=True) == [("SQ602", 7)]
+
+
+def test_a_serving_model_gives_every_reason_with_its_line() -> None:
+    found = violations(load(ROOT / "models/serving/vllm.sq").program)
+    lines = (ROOT / "models/serving/vllm.sq").read_text().splitlines()
+    by_code: dict[str, set[int]] = {}
+    for d in found:
+        by_code.setdefault(d.code, set()).add(d.span.line)
+    expected = {
+        "SQ609": {"stage engine"},
+        "SQ612": {"workload"},
+        "SQ604": {
+            "kv (min(",
+            "reserve",
+            "reuse (floor",
+            "run engine prefill",
+            "branch (known",
+            "run engine decode",
+            "} cache",
+        },
+    }
+    for code, starts in expected.items():
+        shown = {lines[line - 1].strip() for line in by_code[code]}
+        assert len(shown) == len(starts)
+        assert all(any(text.startswith(start) for start in starts) for text in shown)
+    assert by_code["SQ607"] == by_code["SQ604"]
+    assert set(by_code) == {"SQ604", "SQ607", "SQ609", "SQ612"}
+    assert list(found) == sorted(found, key=lambda d: (d.span, d.code))
