@@ -68,10 +68,20 @@ class SolveOptions:
     phase_type: int | None = None
 
 
+def limited(program: Program, limit: int | None) -> Program:
+    """The program in which an arrival that finds `limit` sessions present is lost; itself where None or closed."""
+    from serq.semantics.explore import with_limit
+
+    return with_limit(program, limit)
+
+
 def explore_chain(
-    program: Program, options: SolveOptions = SolveOptions(), progress: Callable[[int], None] | None = None
+    program: Program, options: SolveOptions = SolveOptions(), progress: Callable[[int, int], None] | None = None
 ) -> Chain:
-    """The Markov chain of the program. OutsideFragmentError with every reason when it is none."""
+    """The Markov chain of the program; `progress` is told how many states were found and how many of them are done.
+
+    OutsideFragmentError with every reason when the program is no finite Markov chain, LimitError when it is too large.
+    """
     from serq.semantics.explore import ExploreOptions, explore
 
     plain = ExploreOptions(limit=options.limit, phase_type=options.phase_type, progress=progress)
@@ -79,7 +89,7 @@ def explore_chain(
 
 
 def solve(
-    program: Program, options: SolveOptions = SolveOptions(), progress: Callable[[int], None] | None = None
+    program: Program, options: SolveOptions = SolveOptions(), progress: Callable[[int, int], None] | None = None
 ) -> Solved:
     """The exact steady state. NoSteadyStateError when there is none."""
     return solve_chain(explore_chain(program, options, progress), program, options)

@@ -39,19 +39,34 @@ class LoadError(DiagnosedError):
     exit_status = 3
 
 
-class InputError(SerqError):
-    """A file that cannot be read, or is not what it should be; `code` as in the catalogue."""
-
-    exit_status = 3
+class PlacelessError(SerqError):
+    """An error with a code of the catalogue that points at no line of a program."""
 
     def __init__(self, code: str, message: str, hint: str = "") -> None:
         self.code = code
         self.hint = hint
         super().__init__(message)
 
+    @classmethod
+    def of(cls, diagnostic: Diagnostic) -> Self:
+        """The error that a diagnostic without a place stands for."""
+        return cls(diagnostic.code, diagnostic.message, diagnostic.hint)
+
     def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
         """Made again from its three parts in another process."""
         return type(self), (self.code, str(self), self.hint)
+
+
+class InputError(PlacelessError):
+    """A file that cannot be read, or is not what it should be."""
+
+    exit_status = 3
+
+
+class OutputError(PlacelessError):
+    """A path that was given for the output and cannot be written to."""
+
+    exit_status = 2
 
 
 class OutsideFragmentError(DiagnosedError):

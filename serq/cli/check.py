@@ -5,7 +5,7 @@ import os
 import click
 
 from serq.base.errors import UsageError
-from serq.cli.common import Common, common_options, load
+from serq.cli.common import Common, chain_options, common_options, load
 from serq.cli.numbers import as_json, cut, estimate_json, short, with_interval
 from serq.cli.progress import simulating
 from serq.cli.provenance import provenance
@@ -29,13 +29,13 @@ _FALSE_ALARM_HELP = "Probability that witnesses which agree are said to disagree
 @click.option("--false-alarm", type=_CHANCE, default=FALSE_ALARM, show_default=True, help=_FALSE_ALARM_HELP)
 @click.option("--confidence", type=_CHANCE, default=0.95, show_default=True, help="Of the printed intervals.")
 @click.option("--until-power", metavar="0.5%", help="Run on until an error of this size would be found everywhere.")
-@click.option("--limit", type=click.IntRange(min=1), help="Largest number of sessions present in an open program.")
-@click.option("--max-states", type=click.IntRange(min=1), help="Give up the exact answer beyond this many states.")
+@chain_options(phase_type=False)
 @click.option("--simulate-with", multiple=True, hidden=True, metavar="NAME=EXPR")
 @click.pass_context
 def command(
     ctx: click.Context,
     common: Common,
+    solving: SolveOptions,
     seed: int | None,
     horizon: float | None,
     warmup: float | None,
@@ -44,8 +44,6 @@ def command(
     false_alarm: float,
     confidence: float,
     until_power: str | None,
-    limit: int | None,
-    max_states: int | None,
     simulate_with: tuple[str, ...],
 ) -> None:
     """Compare the simulation of FILE with its exact steady state and with the formula that fits it.
@@ -56,7 +54,6 @@ def command(
     simulated = load(common.file, common.sets + simulate_with, quiet=True) if simulate_with else None
     jobs = jobs or os.cpu_count() or 1
     simulation = SimulateOptions(seed, horizon, warmup, replications, jobs, confidence)
-    solving = SolveOptions(limit=limit, states=max_states)
     options = CheckOptions(simulation, solving, false_alarm, simulated, _percent(until_power))
     with simulating(common.quiet) as progress:
         result = three_way(program, options, progress)

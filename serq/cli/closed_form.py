@@ -1,16 +1,14 @@
 """`serq closed-form`: the formulas that fit a program, or one formula by its name."""
 
-import json
-import sys
 from collections.abc import Sequence
 from fractions import Fraction
 
 import click
 
-from serq.base.errors import UsageError
+from serq.base.errors import InputError, UsageError
 from serq.cli.common import Common, find_file
 from serq.cli.numbers import as_json, cut, rational, short
-from serq.cli.provenance import provenance
+from serq.cli.provenance import provenance, versions
 from serq.cli.tables import table
 from serq.closedforms.arguments import Argument
 from serq.closedforms.formula import Formula
@@ -43,15 +41,15 @@ def command(
 
     With --list, all formulas. NAME alone describes a formula. The exit status is 1 when no formula fits FILE.
     """
+    common = Common(what or "", sets, as_json_text, out, quiet)
     if list_all:
-        _list(as_json_text)
+        _list(common)
         return
     if what is None:
         raise UsageError("give a program, a formula's name, or --list")
     if arguments or (_is_formula(what) and (latex or not _is_program(what))):
-        _by_name(find(what), arguments, latex, as_json_text)
+        _by_name(find(what), arguments, latex, common)
         return
-    common = Common(what, sets, as_json_text, out, quiet)
     if not _program(common, latex):
         ctx.exit(1)
 
@@ -63,40 +61,39 @@ def _is_formula(name: str) -> bool:
 def _is_program(name: str) -> bool:
     try:
         return find_file(name).exists()
-    except Exception:
+    except InputError:
         return False
 
 
-def _list(as_json_text: bool) -> None:
-    if as_json_text:
-        print(json.dumps([{"name": f.name, "title": f.title, "source": f.source} for f in FAMILIES]))
-    else:
-        sys.stdout.write(table([(f.name, f.title) for f in FAMILIES], ("name", "family")))
+def _list(common: Common) -> None:
+    families = [{"name": f.name, "title": f.title, "source": f.source} for f in FAMILIES]
+    text = table([(f.name, f.title) for f in FAMILIES], ("name", "family"))
+    common.emit(text, versions("closed-form", "sympy") | {"formulas": families})
 
 
-def _by_name(formula: Formula, arguments: Sequence[str], latex: bool, as_json_text: bool) -> None:
-    if latex:
-        print("\n".join(f"{name}: {text}" for name, text in to_latex(formula).items()))
+def _by_name(formula: Formula, arguments: Sequence[str], latex: bool, common: Common) -> None:
+    data = versions("closed-form", "sympy") | {"formula": formula.name, "source": formula.source}
+    if latex or not arguments:
+        formulas = dict(to_latex(formula))
+        text = "".join(f"{name}: {line}\n" for name, line in formulas.items()) if latex else describe(formula) + "\n"
+        common.emit(text, data | {"latex": formulas})
         return
-    if not arguments:
-        print(describe(formula))
-        return
+    result = evaluate(formula.name, read_arguments(formula.name, _pairs(arguments)))
+    if result.failed:
+        raise UsageError(f"{formula.name} does not apply: {'; '.join(result.failed)}")
+    meanings = {q.name: q.meaning for q in formula.measures}
+    rows = [(name, _short(v), _exact(v), meanings.get(name, "")) for name, v in result.values.items()]
+    text = f"{formula.title} ({result.method})\n\n" + table(rows, ("", "value", "exact", "meaning"), right=(1,))
+    values = {name: _plain(v) for name, v in result.values.items()}
+    common.emit(text, data | {"method": result.method, "values": values})
+
+
+def _pairs(arguments: Sequence[str]) -> dict[str, str]:
     pairs = [a.partition("=") for a in arguments]
     wrong = [a for a, (_, equals, value) in zip(arguments, pairs, strict=True) if not equals or not value]
     if wrong:
         raise UsageError(f"a formula takes k=v, not {wrong[0]!r}")
-    result = evaluate(formula.name, read_arguments(formula.name, {k: v for k, _, v in pairs}))
-    if result.failed:
-        raise UsageError(f"{formula.name} does not apply: {'; '.join(result.failed)}")
-    if as_json_text:
-        values = {name: _plain(v) for name, v in result.values.items()}
-        print(json.dumps({"formula": formula.name, "method": result.method, "values": values}, allow_nan=False))
-        return
-    meanings = {q.name: q.meaning for q in formula.measures}
-    rows = [(name, _short(v), _exact(v), meanings.get(name, "")) for name, v in result.values.items()]
-    sys.stdout.write(
-        f"{formula.title} ({result.method})\n\n" + table(rows, ("", "value", "exact", "meaning"), right=(1,))
-    )
+    return {k: v for k, _, v in pairs}
 
 
 def _program(common: Common, latex: bool) -> bool:

@@ -2,9 +2,7 @@
 
 import json
 import os
-import sys
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,10 @@ from typing import Any
 import click
 
 from serq.base.errors import InputError, UsageError
+from serq.base.output import check_target, write_text
 from serq.base.render import render_all
+from serq.cli.errors import NoSuchModel
+from serq.cli.streams import to_stderr, to_stdout
 from serq.ir.program import Program
 
 
@@ -27,16 +28,23 @@ class Common:
     quiet: bool
 
     def load(self) -> Program:
-        """The linked program; warnings go to stderr unless `--quiet`."""
+        """The linked program; warnings go to stderr unless `--quiet`. An `--out` that cannot be written is refused."""
+        if self.out is not None:
+            check_target(Path(self.out))
         return load(self.file, self.sets, self.quiet)
 
     def emit(self, text: str, data: Mapping[str, object]) -> None:
         """Print the report: strict JSON or text, to stdout or to the file of `--out`."""
-        content = json.dumps(data, indent=2, allow_nan=False) + "\n" if self.as_json else text
-        if self.out is None:
-            sys.stdout.write(content)
-        else:
-            write_text(Path(self.out), content)
+        emit(text, data, self.as_json, self.out)
+
+
+def emit(text: str, data: Mapping[str, object] | Sequence[object], as_json: bool, out: str | None = None) -> None:
+    """Print text, or the data as strict JSON, to stdout or to the file `out`."""
+    content = json.dumps(data, indent=2, allow_nan=False) + "\n" if as_json else text
+    if out is None:
+        to_stdout(content)
+    else:
+        write_text(Path(out), content)
 
 
 def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -61,13 +69,38 @@ def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
+def chain_options(phase_type: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a verb the options that shape its chain, handed over as one `SolveOptions` named `solving`."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        def verb(*args: Any, limit: int | None, max_states: int | None, phases: int | None = None, **rest: Any) -> Any:
+            from serq.pipeline import SolveOptions
+
+            return function(*args, solving=SolveOptions(states=max_states, limit=limit, phase_type=phases), **rest)
+
+        verb.__doc__ = function.__doc__
+        verb.__name__ = function.__name__
+        verb.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
+        decorated = click.option("--max-states", type=_COUNT, help="Give up beyond this many states.")(verb)
+        if phase_type:
+            decorated = click.option("--phase-type", "phases", type=_COUNT, metavar="K", help=_PHASES)(decorated)
+        return click.option("--limit", type=_COUNT, metavar="K", help=_LIMIT)(decorated)
+
+    return decorate
+
+
+_COUNT = click.IntRange(min=1)
+_LIMIT = "In an open program, an arrival that finds K sessions present is lost."
+_PHASES = "Let an Erlang law of K phases stand for fixed work (an approximation)."
+
+
 def load(file: str, sets: tuple[str, ...] = (), quiet: bool = False) -> Program:
     """Read, parse and link FILE, a path or the name of a shipped model."""
     from serq import pipeline
 
     linked = pipeline.load(find_file(file), parse_sets(sets))
     if linked.warnings and not quiet:
-        print(render_all(linked.program.source, linked.warnings), file=sys.stderr)
+        to_stderr(render_all(linked.program.source, linked.warnings))
     return linked.program
 
 
@@ -81,8 +114,7 @@ def find_file(file: str) -> Path:
     model = find(file)
     if model is not None:
         return model.path
-    names = ", ".join(m.name for m in shipped())
-    raise InputError("SQ701", f"there is no file {file!r}, nor a shipped model of that name", f"shipped are: {names}")
+    raise InputError.of(NoSuchModel.like(file, [m.name for m in shipped()]))
 
 
 def parse_sets(sets: tuple[str, ...]) -> dict[str, str]:
@@ -94,24 +126,3 @@ def parse_sets(sets: tuple[str, ...]) -> dict[str, str]:
             raise UsageError(f"--set takes NAME=EXPR, not {pair!r}")
         out[name.strip()] = expr.strip()
     return out
-
-
-def write_text(path: Path, content: str) -> None:
-    """Write a file whole or not at all."""
-    try:
-        if path.is_dir():
-            raise InputError("SQ702", f"{path} is a directory")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(content)
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except OSError as error:
-        raise InputError("SQ703", f"cannot write {path}: {error.strerror}") from error
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -1,16 +1,20 @@
 """`serq export`: the program's Markov chain for other tools."""
 
-import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from serq.base.errors import InputError, LimitError, NoSteadyStateError, UsageError
+from serq.base.diagnostics import Diagnostic
+from serq.base.errors import LimitError, NoSteadyStateError, OutputError, UsageError
+from serq.base.output import OutputIsFile, write_text
 from serq.base.render import render_all
-from serq.cli.common import Common, common_options, write_text
+from serq.base.source import NOWHERE
+from serq.cli.common import Common, chain_options, common_options
 from serq.cli.progress import exploring
 from serq.cli.provenance import provenance
+from serq.cli.streams import to_stderr
 from serq.exporters.errors import NotSymbolicError
 from serq.exporters.prism import Prism
 from serq.exporters.rewards import ExportedMeasure
@@ -31,11 +35,8 @@ LARGEST_RESULT = 400
 @click.option("--explicit", "target", flag_value="explicit", help="The explored chain as .tra, .sta, .lab, .srew.")
 @click.option("--dot", "target", flag_value="dot", help="A small chain as a picture for Graphviz.")
 @click.option("--const-open", metavar="N,mu", help="Leave only these constants open in the PRISM text.")
-@click.option("--limit", type=click.IntRange(min=1), help="Largest number of sessions present in an open program.")
-@click.option("--max-states", type=click.IntRange(min=1), help="Give up beyond this many states.")
-def command(
-    common: Common, target: str | None, const_open: str | None, limit: int | None, max_states: int | None
-) -> None:
+@chain_options()
+def command(common: Common, solving: SolveOptions, target: str | None, const_open: str | None) -> None:
     """Write the Markov chain of FILE for other tools into the directory --out.
 
     The PRISM text is symbolic where counters can express the program; otherwise the explored chain is written in
@@ -43,29 +44,31 @@ def command(
     """
     if target is None:
         raise UsageError("say what to export: --prism, --drn, --explicit or --dot")
-    program = common.load()
     directory = _directory(common.out)
-    exporter = _Export(program, SolveOptions(states=max_states, limit=limit), common.quiet)
-    note = ""
+    report = replace(common, out=None)
+    program = report.load()
+    exporter = _Export(program, solving, common.quiet)
+    reasons: tuple[Diagnostic, ...] = ()
     if target == "prism":
         try:
             texts = exporter.prism(_asked(program, const_open))
         except NotSymbolicError as error:
-            note = render_all(error.source, error.diagnostics)
+            reasons = error.diagnostics
             texts = exporter.explored("explicit")
     else:
         texts = exporter.explored(target)
     for name, text in texts.items():
         write_text(directory / name, text)
-    if note and not common.quiet:
-        print(f"{note}\n\nwritten as explicit files instead", file=sys.stderr)
+    if reasons and not common.quiet:
+        to_stderr(f"{render_all(program.source, reasons)}\n\nwritten as explicit files instead")
     files = [str(directory / name) for name in texts]
     data = provenance(program, "export") | {
         "target": target,
         "files": files,
-        "symbolic": target == "prism" and not note,
+        "symbolic": target == "prism" and not reasons,
+        "not_symbolic": [d.to_dict(program.source.name) for d in reasons],
     }
-    Common(common.file, common.sets, common.as_json, None, common.quiet).emit("".join(f"{f}\n" for f in files), data)
+    report.emit("".join(f"{f}\n" for f in files), data)
 
 
 class _Export:
@@ -102,7 +105,7 @@ class _Export:
     def _results(self, measures: Mapping[str, ExportedMeasure]) -> dict[str, Number]:
         """Long-run values of the rewards, from the explored chain; none where it is large or has no steady state."""
         try:
-            options = SolveOptions(states=min(self.options.states or LARGEST_RESULT, LARGEST_RESULT))
+            options = replace(self.options, states=min(self.options.states or LARGEST_RESULT, LARGEST_RESULT))
             chain = self._chain or explore_chain(self.program, options)
             if chain.size > LARGEST_RESULT:
                 return {}
@@ -138,5 +141,5 @@ def _asked(program: Program, const_open: str | None) -> frozenset[str] | None:
 def _directory(out: str | None) -> Path:
     directory = Path(out or ".")
     if directory.exists() and not directory.is_dir():
-        raise InputError("SQ702", f"{directory} is not a directory", "--out names the directory to write into")
+        raise OutputError.of(OutputIsFile(span=NOWHERE, path=str(directory)))
     return directory

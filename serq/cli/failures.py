@@ -1,81 +1,91 @@
 """How a command ends: every error becomes a message on stderr (or JSON on stdout) and an exit status."""
 
+import io
 import json
-import os
-import sys
 import tempfile
 import traceback
 
 import click
 
-from serq.base.errors import DiagnosedError, InputError, SerqError
+from serq import __version__
+from serq.base.errors import DiagnosedError, LimitError, PlacelessError, SerqError
 from serq.base.render import render_all
+from serq.cli.streams import to_stderr, to_stdout
 
 INTERRUPTED = 130
 INTERNAL = 70
+"""serQ itself is at fault: the one status that says nothing about the program."""
 
 
 def run_and_report(command: click.Command, arguments: list[str]) -> int:
     """Run the command; return its exit status."""
+    try:
+        return _run(command, arguments)
+    except (KeyboardInterrupt, click.Abort):
+        return _fail("Interrupted", "interrupted", INTERRUPTED, "--json" in arguments)
+
+
+def _run(command: click.Command, arguments: list[str]) -> int:
+    """Run the command without click's own way of ending, which has other statuses than ours."""
     as_json = "--json" in arguments
     try:
-        result = command.main(arguments, prog_name="serq", standalone_mode=False)
-        return result if isinstance(result, int) else 0
+        with command.make_context("serq", arguments) as context:
+            command.invoke(context)
+        to_stdout("")
+        return 0
+    except click.exceptions.Exit as end:
+        return end.exit_code
     except click.ClickException as error:
         return _usage(error, as_json)
     except SerqError as error:
         return _known(error, as_json)
-    except (KeyboardInterrupt, click.Abort):
-        print("serq: interrupted", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output has gone; the interpreter must not complain when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except RecursionError:
-        print("serq: error: the input is nested too deeply", file=sys.stderr)
-        return 3
+    except MemoryError:
+        return _known(LimitError("there is not enough memory for this"), as_json)
     except Exception:
-        return _internal()
+        return _internal(as_json)
 
 
 def _usage(error: click.ClickException, as_json: bool) -> int:
     if as_json:
-        _print_json("usage", error.format_message(), error.exit_code)
-    else:
-        error.show(file=sys.stderr)
+        return _fail("UsageError", error.format_message(), error.exit_code, as_json)
+    text = io.StringIO()
+    error.show(file=text)
+    to_stderr(text.getvalue())
     return error.exit_code
 
 
 def _known(error: SerqError, as_json: bool) -> int:
+    kind = type(error).__name__
     if isinstance(error, DiagnosedError):
         if as_json:
             diagnostics = [d.to_dict(error.source.name) for d in error.diagnostics]
-            _print_json(type(error).__name__, str(error), error.exit_status, diagnostics)
-        else:
-            print(render_all(error.source, error.diagnostics), file=sys.stderr)
+            return _fail(kind, str(error), error.exit_status, as_json, diagnostics=diagnostics)
+        to_stderr(render_all(error.source, error.diagnostics))
         return error.exit_status
-    code = f"[{error.code}]" if isinstance(error, InputError) else ""
-    if as_json:
-        _print_json(type(error).__name__, str(error), error.exit_status)
-    else:
-        print(f"serq: error{code}: {error}", file=sys.stderr)
-        if isinstance(error, InputError) and error.hint:
-            print(f"hint: {error.hint}", file=sys.stderr)
-    return error.exit_status
+    if isinstance(error, PlacelessError):
+        return _fail(kind, str(error), error.exit_status, as_json, code=error.code, hint=error.hint)
+    return _fail(kind, str(error), error.exit_status, as_json)
 
 
-def _print_json(kind: str, message: str, status: int, diagnostics: list[dict[str, object]] | None = None) -> None:
-    error: dict[str, object] = {"kind": kind, "message": message, "exit_status": status}
-    if diagnostics is not None:
-        error["diagnostics"] = diagnostics
-    print(json.dumps({"error": error}, allow_nan=False))
-
-
-def _internal() -> int:
+def _internal(as_json: bool) -> int:
     with tempfile.NamedTemporaryFile("w", prefix="serq-traceback-", suffix=".txt", delete=False) as file:
         traceback.print_exc(file=file)
     last = traceback.format_exc().strip().splitlines()[-1]
-    print(f"serq: internal error: this is a bug in serQ, not in your program: {last}", file=sys.stderr)
-    print(f"the full traceback is in {file.name}; please report it", file=sys.stderr)
-    return INTERNAL
+    message = f"internal error: this is a bug in serQ, not in your program: {last}"
+    return _fail(
+        "InternalError", message, INTERNAL, as_json, hint=f"please report it, with the traceback in {file.name}"
+    )
+
+
+def _fail(kind: str, message: str, status: int, as_json: bool, **more: object) -> int:
+    """Say what happened, to a person or to a program; return the status."""
+    if as_json:
+        error = {"kind": kind, "message": message, "exit_status": status} | {k: v for k, v in more.items() if v}
+        report = {"serq_version": __version__, "schema": "serq.error/1", "error": error}
+        to_stdout(json.dumps(report, indent=2, allow_nan=False) + "\n")
+        return status
+    code = f"[{more['code']}]" if "code" in more else ""
+    prefix = "" if status == INTERRUPTED else f"error{code}: "
+    hint = f"\nhint: {more['hint']}" if more.get("hint") else ""
+    to_stderr(f"serq: {prefix}{message}{hint}")
+    return status

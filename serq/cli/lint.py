@@ -5,6 +5,7 @@ import click
 from serq.base.errors import LoadError
 from serq.base.render import render_all
 from serq.cli.common import Common, common_options, find_file, parse_sets
+from serq.cli.provenance import versions
 
 
 @click.command("lint")
@@ -24,6 +25,7 @@ def command(ctx: click.Context, common: Common) -> None:
         source, diagnostics = error.source, error.diagnostics
     shown = [d for d in diagnostics if d.severity == "error" or not common.quiet]
     text = render_all(source, shown) + "\n" if shown else ""
-    common.emit(text, {"file": source.name, "diagnostics": [d.to_dict(source.name) for d in shown]})
+    found = [d.to_dict(source.name) for d in shown]
+    common.emit(text, versions("lint") | {"file": source.name, "diagnostics": found})
     if any(d.severity == "error" for d in diagnostics):
         ctx.exit(1)

@@ -1,14 +1,19 @@
 """The console script: one verb per job, each in its own file and imported only when it is used."""
 
 import importlib
+import os
+import signal
 import sys
+from types import FrameType
 
 import click
 
 from serq import __version__
 from serq.cli.failures import run_and_report
+from serq.cli.streams import prepare_streams
 
 VERBS = ("check", "closed-form", "explain", "export", "fmt", "lint", "models", "price", "run", "solve")
+TERMINATED = 128 + signal.SIGTERM
 
 
 class _Verbs(click.Group):
@@ -25,16 +30,27 @@ class _Verbs(click.Group):
         return command
 
 
-@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="serq")
 def cli() -> None:
     """Simulate, solve exactly and export serving deployments written as programs.
 
-    FILE is a path to a program, or the name of one that ships with serQ (see `serq models`).
+    FILE is a path to a program, or the name of one that ships with serQ (see `serq models`). Exit status: 0 done and
+    everything agreed; 1 the answer is no; 2 the call is off; 3 the input does not load; 4 a limit was reached; 5 the
+    program failed while running; 130 interrupted.
     """
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and end the process with its exit status."""
+    if "_SERQ_COMPLETE" in os.environ:
+        cli.main(prog_name="serq")
+    signal.signal(signal.SIGTERM, _terminate)
+    prepare_streams()
     given = sys.argv[1:] if arguments is None else arguments
     sys.exit(run_and_report(cli, given))
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    """End in order, so that no process of ours goes on alone."""
+    sys.exit(TERMINATED)

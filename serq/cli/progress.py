@@ -6,10 +6,10 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def exploring(quiet: bool) -> Iterator[Callable[[int], None] | None]:
-    """A callback that shows how many states were found; None where nobody would see it."""
+def exploring(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A callback that shows how many states were found and done; None where nobody would see it."""
     with _shown("exploring", quiet) as show:
-        yield None if show is None else lambda found: show(f"exploring: {found} states")
+        yield None if show is None else lambda found, done: show(f"exploring: {found} states, {found - done} to do")
 
 
 @contextmanager

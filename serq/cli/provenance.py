@@ -10,16 +10,22 @@ from serq.ir.program import Program
 SCHEMA = 1
 
 
-def provenance(program: Program, verb: str, *tools: str) -> dict[str, object]:
-    """Version, schema, the program's name and hash, and the versions of the tools that were used."""
+def versions(verb: str, *tools: str) -> dict[str, object]:
+    """Version, schema, and the versions of the tools that were used."""
     return {
         "serq_version": __version__,
         "schema": f"serq.{verb}/{SCHEMA}",
+        "tools": {"python": sys.version.split()[0], **{tool: _version(tool) for tool in tools}},
+    }
+
+
+def provenance(program: Program, verb: str, *tools: str) -> dict[str, object]:
+    """The versions, and the program's name, file, hash and constants."""
+    return versions(verb, *tools) | {
         "program": program.name,
         "file": program.source.name,
         "program_hash": fingerprint(program),
         "constants": {c.name: _plain(c.folded.value) for c in program.constants},
-        "tools": {"python": sys.version.split()[0], **{tool: _version(tool) for tool in tools}},
     }
 
 

@@ -1,11 +1,14 @@
 """`serq solve`: the exact steady state of the program's Markov chain."""
 
+from dataclasses import replace
+
 import click
 
-from serq.cli.common import Common, common_options
+from serq.cli.common import Common, chain_options, common_options
 from serq.cli.numbers import as_json, cut, estimate_json, rational, short
 from serq.cli.progress import exploring
 from serq.cli.provenance import provenance
+from serq.cli.remarks import remarks
 from serq.cli.tables import table
 from serq.ir.program import Program
 from serq.pipeline import Solved, SolveOptions, explore_chain, solve_chain
@@ -18,18 +21,15 @@ _WIDE = 10_000
 @click.option("--exact", is_flag=True, help="Answer in rationals, whatever it takes.")
 @click.option("--method", default="auto", show_default=True, help="auto, direct, gth, dixon, lu, or storm.")
 @click.option("--states", "show_states", is_flag=True, help="Print the whole stationary vector.")
-@click.option("--limit", type=click.IntRange(min=1), help="Largest number of sessions present in an open program.")
-@click.option("--max-states", type=click.IntRange(min=1), help="Give up beyond this many states.")
-def command(
-    common: Common, exact: bool, method: str, show_states: bool, limit: int | None, max_states: int | None
-) -> None:
+@chain_options()
+def command(common: Common, solving: SolveOptions, exact: bool, method: str, show_states: bool) -> None:
     """Solve the Markov chain of FILE exactly.
 
     Small chains are solved in rational numbers; --exact asks for them at any size. The exit status is 1 when the
     program is no finite Markov chain or has no steady state (every reason is printed).
     """
     program = common.load()
-    options = SolveOptions(exact or None, "auto" if method == "storm" else method, max_states, limit)
+    options = replace(solving, exact=exact or None, method="auto" if method == "storm" else method)
     with exploring(common.quiet) as progress:
         chain = explore_chain(program, options, progress)
     if method == "storm":
@@ -45,8 +45,7 @@ def _text(program: Program, solved: Solved, exact: bool, show_states: bool) -> s
     chain, solution = solved.chain, solved.solution
     size = f"{chain.size} states" + (f", {solved.recurrent} recurrent" if solved.recurrent < chain.size else "")
     out = [f"{program.name}: {size}, {len(chain.transitions)} transitions; {solution.method}"]
-    out += [f"lumped: {text}" for text in chain.lumped]
-    out += [f"truncated: {text}" for text in chain.truncated]
+    out += remarks(chain)
     if solution.residual:
         bound = "" if solution.bound is None else f", error at most {solution.bound:.1e}"
         out.append(f"residual {solution.residual:.1e}{bound}")
@@ -83,6 +82,7 @@ def _data(program: Program, solved: Solved, show_states: bool) -> dict[str, obje
         "checks": list(solution.checks),
         "lumped": list(chain.lumped),
         "truncated": list(chain.truncated),
+        "approximated": list(chain.approximated),
         "measures": {e.measure: estimate_json(e) for e in solved.estimates},
     }
     if show_states:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from serq.base.diagnostics import Diagnostic
 from serq.base.errors import LimitError, NoSteadyStateError, OutsideFragmentError
 from serq.compare.agree import FALSE_ALARM, Agreement, compare
 from serq.ir.measures import measures_of
@@ -12,6 +13,7 @@ from serq.pipeline import (
     SimulateOptions,
     SolveOptions,
     closed_forms,
+    limited,
     pooled_estimates,
     run_options,
     simulate,
@@ -57,17 +59,19 @@ def three_way(
 ) -> ThreeWay:
     """Simulate, solve and match the program, and compare what the witnesses say.
 
-    A program without a chain or without a formula is compared by what is left. Errors of loading and of running
-    propagate.
+    A program without a chain or without a formula is compared by what is left. A limit on the sessions present is the
+    same for every witness. Errors of loading and of running propagate.
     """
+    program = limited(program, options.solving.limit)
+    to_simulate = limited(options.simulated or program, options.solving.limit)
     exact, chain, no_chain = _exact(program, options.solving)
     matches = closed_forms(program)
     formulas = tuple(dict.fromkeys(match.formula.title for match in matches.matches))
     replications = options.simulation.replications
     while True:
         simulation = replace(options.simulation, replications=replications)
-        report, results = simulate(options.simulated or program, simulation, progress)
-        simulated = pooled_estimates(options.simulated or program, results)
+        report, results = simulate(to_simulate, simulation, progress)
+        simulated = pooled_estimates(to_simulate, results)
         agreement = compare(measures_of(program), simulated, exact, matches.estimates, options.false_alarm)
         if _enough(agreement, options.until_power) or replications >= LONGEST_STUDY:
             break
@@ -98,7 +102,13 @@ def _exact(program: Program, options: SolveOptions) -> tuple[tuple[Estimate, ...
     try:
         solved = solve(program, options)
     except (OutsideFragmentError, NoSteadyStateError) as error:
-        return (), "", tuple(f"line {d.span.line}: {d.message}" for d in error.diagnostics)
+        return (), "", tuple(_at_line(d) for d in error.diagnostics)
     except LimitError as error:
         return (), "", (str(error),)
-    return solved.estimates, f"{solved.chain.size} states, {solved.solution.method}", ()
+    notes = "".join(f"; {text}" for text in solved.chain.truncated)
+    return solved.estimates, f"{solved.chain.size} states, {solved.solution.method}{notes}", ()
+
+
+def _at_line(diagnostic: Diagnostic) -> str:
+    line = diagnostic.span.line
+    return f"line {line}: {diagnostic.message}" if line else diagnostic.message

@@ -1,0 +1,9 @@
+"""What a reader must know about a chain before its numbers."""
+
+from serq.ir.chain import Chain
+
+
+def remarks(chain: Chain) -> list[str]:
+    """One line for each way in which states were put together, cut off or replaced."""
+    kinds = (("lumped", chain.lumped), ("truncated", chain.truncated), ("approximated", chain.approximated))
+    return [f"{kind}: {text}" for kind, texts in kinds for text in texts]
