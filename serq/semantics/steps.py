@@ -221,7 +221,7 @@ class Steps:
         if "npre" in rule.cost_names:
             facts["npre"] = sum((tokens for _, tokens in prefills), zero)
         if "attn" in rule.cost_names:
-            facts["attn"] = sum((_attention(job, tokens) for job, tokens in prefills), zero)
+            facts["attn"] = sum((attention(job, tokens) for job, tokens in prefills), zero)
         cost = self._value(rule, "cost", rule.cost_expr, rule.cost, facts)
         if not 0 <= cost < math.inf:
             self._refuse(rule, "cost", rule.cost_expr, cost, ", and finite")
@@ -252,15 +252,7 @@ class Steps:
 
     def _memory(self, rule: StepRule, jobs: list[Job], phase: str) -> Value:
         """Units allocated on the stage's memory pool to the sessions of jobs in a phase."""
-        sessions = (job.session for job in jobs if job.phase == phase and job.session is not None)
-        units = (
-            allocation.units
-            for session in sessions
-            for scope in session.scopes
-            for allocation in scope.allocations
-            if allocation.pool == rule.memory
-        )
-        return sum(units, self._scene.zero)
+        return sum((units_held(job, rule.memory) for job in jobs if job.phase == phase), self._scene.zero)
 
 
 def _take_back(state: StageState, batch: Batch) -> None:
@@ -280,7 +272,13 @@ def _prefills(batch: Batch) -> bool:
     return any(job.phase == "prefill" for job, _ in batch)
 
 
-def _attention(job: Job, tokens: Value) -> Value:
+def units_held(job: Job, pool: int | None) -> Value:
+    """Units of a pool that are allocated to the job's session, in all its open holds."""
+    scopes = () if job.session is None else job.session.scopes
+    return sum(allocation.units for scope in scopes for allocation in scope.allocations if allocation.pool == pool)
+
+
+def attention(job: Job, tokens: Value) -> Value:
     """What a chunk of m tokens behind K earlier ones attends to: m (K + m/2)."""
     before = 0 if job.growing is None else position(job.growing)
     return tokens * (2 * before + tokens) / 2
