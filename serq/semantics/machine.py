@@ -8,7 +8,7 @@ from serq.ir import program as p
 from serq.ir.evaluate import Value
 from serq.semantics.cache import Caches
 from serq.semantics.commands import Commands
-from serq.semantics.configuration import Configuration, Job, Session, Status
+from serq.semantics.configuration import Claim, Configuration, Job, Session, Status
 from serq.semantics.pools import Pools
 from serq.semantics.progress import Limits, Progress
 from serq.semantics.rules import HoldRule, PoolRule, StepRule
@@ -115,6 +115,11 @@ class Machine:
         self._scene.session = None
         return [gauge(self._scene) for gauge in self._gauges]
 
+    def waiting(self) -> list[tuple[Claim, list[Value]]]:
+        """The heads of the queues, and what must fit in each of their pools before they are admitted."""
+        heads = (self._pools.head(pool) for pool in range(len(self.program.pools)))
+        return [(head, self._pools.needs(head)) for head in heads if head is not None]
+
     # -- the transition ----------------------------------------------------------------------------------------------
 
     def settle(self) -> None:
@@ -160,6 +165,6 @@ class Machine:
         session.status = Status.ENDED
         del self.configuration.sessions[session.serial]
         self._recorder.ended(session)
-        self._progress.ended()
+        self._progress.ended(self.program.code[session.pc].span)
         if isinstance(self.program.arrivals, p.Closed):
             self.arrive()

@@ -14,12 +14,14 @@ class Limits:
     """When a program that cannot go on is stopped.
 
     `commands`: how many may run at one instant. `preemptions`: how many may follow each other without any hold being
-    completed and without any hold reaching further than it ever did. `rejects`: whether a hold that can never fit is
-    rejected, and a growth that can never fit stops the run; else both wait for ever, as they do in vLLM.
+    completed and without any hold reaching further than it ever did. `replacements`: how many more sessions than a
+    closed population has may end at one instant. `rejects`: whether a hold that can never fit is rejected, and a growth
+    that can never fit stops the run; else both wait for ever, as they do in vLLM.
     """
 
     commands: int = 1_000_000
-    preemptions: int = 20_000
+    preemptions: int = 10_000
+    replacements: int = 10_000
     rejects: bool = True
 
 
@@ -32,15 +34,22 @@ class Progress:
         self.commands_left = limits.commands
         self._ended = 0
         self._preemptions = 0
+        arrivals = frame.program.arrivals
+        self._most_ends: int | None = None
+        if isinstance(arrivals, p.Closed):
+            self._most_ends = p.whole(arrivals.population) + limits.replacements
 
     def new_instant(self) -> None:
         """Time has passed."""
         self.commands_left = self.limits.commands
         self._ended = 0
 
-    def ended(self) -> None:
-        """A session ended at this instant."""
+    def ended(self, place: Span) -> None:
+        """A session ended at this instant, at that place."""
         self._ended += 1
+        if self._most_ends is not None and self._ended > self._most_ends:
+            time = shown(self._frame.world.now())
+            raise self._frame.scene.error(errors.EndlessReplacement(span=place, ended=self._ended, time=time))
 
     def made(self) -> None:
         """Something was achieved that no preemption can undo."""
@@ -55,15 +64,8 @@ class Progress:
             )
 
     def exhausted(self, session: Session, place: Span) -> None:
-        """The commands of this instant are used up: stop the run and say why."""
+        """The commands of this instant are used up: stop the run and say where."""
         time = shown(self._frame.world.now())
-        closed = isinstance(self._frame.program.arrivals, p.Closed)
-        if closed and self._ended > self.limits.commands // _COMMANDS_PER_SESSION:
-            raise self._frame.scene.error(errors.EndlessReplacement(span=place, ended=self._ended, time=time))
         raise self._frame.scene.error(
             errors.ZeroTimeLoop(span=place, limit=self.limits.commands, time=time, session=session.serial)
         )
-
-
-_COMMANDS_PER_SESSION = 10_000
-"""Sessions that take up the commands of an instant by ending: at least one end in so many commands."""
