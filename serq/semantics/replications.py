@@ -70,7 +70,7 @@ def _workers(jobs: int) -> Iterator[Callable[..., Future[RunResult]]]:
     """A pool of processes that does not outlive an error or an interrupt, and whose death is noticed."""
     before = set(multiprocessing.active_children())
     method = "fork" if sys.platform == "linux" else "spawn"
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context(method), initializer=_ignore_interrupts)
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context(method), initializer=_leave_signals_to_the_parent)
     try:
         yield pool.submit
         pool.shutdown()
@@ -83,6 +83,7 @@ def _workers(jobs: int) -> Iterator[Callable[..., Future[RunResult]]]:
         raise
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C is the parent's business: it ends the workers."""
+def _leave_signals_to_the_parent() -> None:
+    """Ctrl-C is the parent's business: it ends the workers, by a signal that they must not handle as it does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
