@@ -8,7 +8,8 @@ from bisect import insort
 from collections.abc import Callable
 from typing import Literal
 
-from serq.base.source import Span
+from serq.base.source import NOWHERE, Span
+from serq.ir import expr as e
 from serq.ir.evaluate import Compiled, Value
 from serq.semantics import errors
 from serq.semantics.cache import Caches
@@ -88,9 +89,14 @@ class Pools:
 
     def _needs(self, hold: HoldRule, claim: Claim) -> tuple[list[Value], list[Value]]:
         """What the hold would allocate of each pool now, and what must fit there."""
-        units = self._amounts(hold, claim, hold.units, "units")
-        reserves = self._amounts(hold, claim, hold.reserves, "reserve")
+        units = self._amounts(claim, hold.units, [part.units for part in hold.parts], "units")
+        reserves = self._amounts(claim, hold.reserves, [part.reserve for part in hold.parts], "reserve")
         return units, [max(u, r) for u, r in zip(units, reserves, strict=True)]
+
+    def needs(self, claim: Claim) -> list[Value]:
+        """What must fit in each of the pools that a waiting hold asks for, as things stand."""
+        self._scene.session = claim.session
+        return self._needs(self._holds[claim.session.pc], claim)[1]
 
     def _exceeds(self, claim: Claim, needs: list[Value]) -> bool:
         return any(need > self._rules[pool].cap for pool, need in zip(claim.pools, needs, strict=True))
@@ -119,16 +125,16 @@ class Pools:
         session.status = Status.READY
         self._recorder.admitted(claim.pools[0], claim)
 
-    def _amounts(self, hold: HoldRule, claim: Claim, compiled: tuple[Compiled | None, ...], what: str) -> list[Value]:
+    def _amounts(
+        self, claim: Claim, compiled: tuple[Compiled | None, ...], exprs: list[e.Expr | None], what: str
+    ) -> list[Value]:
         """Units or reserves of the hold's pools, in whole blocks."""
-        amounts = (
-            self._amount(expr, part.span, what, claim.session, pool)
-            for expr, part, pool in zip(compiled, hold.parts, claim.pools, strict=True)
-        )
-        return [
-            self._scene.zero if amount is None else self._rules[pool].up(amount)
-            for amount, pool in zip(amounts, claim.pools, strict=True)
-        ]
+        amounts = []
+        for value, expr, pool in zip(compiled, exprs, claim.pools, strict=True):
+            span = NOWHERE if expr is None else expr.span
+            amount = self._amount(value, span, what, claim.session, pool)
+            amounts.append(self._scene.zero if amount is None else self._rules[pool].up(amount))
+        return amounts
 
     def _amount(self, expr: Compiled | None, span: Span, what: str, session: Session, pool: int) -> Value | None:
         """The value of an optional expression of the session on stage; NaN stops the run."""

@@ -102,11 +102,11 @@ def test_the_count_of_commands_starts_anew_when_time_passes() -> None:
     assert play(text, until=9, limits=FEW).machine.configuration.sessions
 
 
-@pytest.mark.parametrize("body", ["branch (1) { } ", "hold m (9 + serial) { run d (1); }"])
-def test_a_closed_population_that_ends_without_time_passing(body: str) -> None:
+@pytest.mark.parametrize(("body", "line"), [("set x = 1;", 5), ("hold m (9 + serial) { run d (1); }", 4)])
+def test_a_closed_population_that_ends_without_time_passing(body: str, line: int) -> None:
     text = "stage d : delay; pool m { cap 4; }\nworkload { arrive closed(2); }\nsession {\n" + body + "\n}"
     found = fault(text)
-    assert (found.code, found.span.line) == ("SQ510", 4)
+    assert (found.code, found.span.line) == ("SQ510", line)
     assert found.message.startswith("53 sessions of the closed population ended at time 0 without time passing")
 
 
