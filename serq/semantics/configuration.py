@@ -176,7 +176,7 @@ class PoolState:
 class StageState:
     """A stage: fifo `waiting` and `serving`, ps and delay `serving` only, step `residents` and `batch`."""
 
-    __slots__ = ("batch", "budget_left", "residents", "serving", "waiting")
+    __slots__ = ("batch", "budget_left", "plan", "residents", "serving", "waiting")
 
     def __init__(self) -> None:
         self.waiting: deque[Job] = deque()  # arrival order
@@ -184,6 +184,7 @@ class StageState:
         self.residents: list[Job] = []  # by `Job.order`
         self.batch: list[tuple[Job, Value]] | None = None  # jobs and tokens of the running iteration, None when idle
         self.budget_left: Value | None = None  # a number only while an iteration is put together
+        self.plan: list[tuple[Job, Value]] | None = None  # its jobs and tokens so far; None at rest
 
 
 class Configuration:

@@ -206,3 +206,33 @@ class BadGap(Diagnostic):
     hint_template: ClassVar[str] = "gaps are finite and not negative, and not zero for ever"
 
     value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeverAdmitted(Diagnostic):
+    """A hold that can never fit and was not rejected: it waits for ever, and so does everybody behind it."""
+
+    code: ClassVar[str] = "SQ516"
+    template: ClassVar[str] = (
+        "session {session} waits for ever: it needs {needed} units of {pool}, and the cap is {cap}; {behind} more wait "
+        "behind it"
+    )
+    hint_template: ClassVar[str] = "raise the cap, or replay without --strict-vllm: then such a request is rejected"
+
+    session: str
+    pool: str
+    needed: str
+    cap: str
+    behind: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class WaitsForEver(Diagnostic):
+    """A session that is still there when nothing can happen any more."""
+
+    code: ClassVar[str] = "SQ517"
+    template: ClassVar[str] = "session {session} waits for ever {where}: nothing can happen any more"
+    hint_template: ClassVar[str] = "do not wait for one pool while holding what others need to go on"
+
+    session: str
+    where: str

@@ -298,13 +298,20 @@ class Pools:
             return rule.victims.values(scene)
 
     def _preempt(self, victim: Allocation) -> None:
-        """Abort the victim's hold and all within it: it waits at the head of its queue, to execute it again."""
+        """Abort the victim's hold and all within it: it waits at the head of its queue, to execute it again.
+
+        As in vLLM, tokens that the iteration which is being put together has given it already are among those whose
+        prefix stays cached, although nothing will compute them; they do not count as `computed`.
+        """
         session, scope = victim.session, victim.scope
+        positions = [a.position for a in scope.allocations if a.position is not None]
+        reached = max(positions, default=self._scene.zero)
+        growing = None if session.job is None else session.job.growing
+        if session.job is not None and growing is not None:
+            growing.position = position(growing) + self._stages.planned(session.job)
         self._remove_from_its_place(session)
         while self._close(session) is not scope:
             pass
-        positions = [a.position for a in scope.allocations if a.position is not None]
-        reached = max(positions, default=self._scene.zero)
         session.pc = scope.pc
         session.computed = max(scope.computed, reached)
         self.preemptions += 1

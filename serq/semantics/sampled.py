@@ -110,12 +110,22 @@ class SampledWorld:
         return rng.stream(self._seed, self._replication, "arrivals")
 
     def trace_turn(self, session: Session) -> Mapping[str, float]:
-        """The row of the session's turn; sessions replay the file in order or each one drawn at random."""
+        """The row of the session's turn."""
         assert self._corpus is not None
+        return self._corpus.turn(self.trace_place(session), session.turn_no)
+
+    def trace_place(self, session: Session) -> int:
+        """Which session of the trace this one replays: the file's order, or one drawn at random; without one itself."""
         place = self._trace_sessions.get(session.serial)
         if place is None:
-            place = self._trace_sessions[session.serial] = self._choose_trace(session.serial, len(self._corpus))
-        return self._corpus.turn(place, session.turn_no)
+            sessions = 0 if self._corpus is None else len(self._corpus)
+            place = self._choose_trace(session.serial, sessions) if sessions else session.serial
+            self._trace_sessions[session.serial] = place
+        return place
+
+    def trace_name(self, place: int) -> str:
+        """What the trace calls the session at a place."""
+        return str(place) if self._corpus is None else self._corpus.names[place]
 
     def recorded_arrivals(self) -> Iterator[tuple[float, int]]:
         """Instants at which sessions of the trace began, and how many."""

@@ -83,6 +83,11 @@ class Stages:
         self._detach(job)
         self._recorder.withdrawn(job.stage, job)
 
+    def planned(self, job: Job) -> Value:
+        """The tokens that the iteration which is being put together has given to a job so far."""
+        plan = self.state(job.stage).plan or ()
+        return next((tokens for other, tokens in plan if other is job), self._scene.zero)
+
     def finish(self, job: Job) -> None:
         """A resident of a step stage has had its last token and leaves."""
         self.state(job.stage).residents.remove(job)

@@ -65,6 +65,7 @@ class Steps:
         state.budget_left = self._budget(rule, state)
         chunk = self._chunk(rule, state)
         batch: Batch = []
+        state.plan = batch
         for job in self._order(rule, state):
             if state.budget_left <= 0:
                 break
@@ -75,7 +76,7 @@ class Steps:
         admitted = False
         if self._pools.preemptions == preemptions and not (rule.exclusive_prefill and _prefills(batch)):
             admitted = self._admit(rule, state, batch, chunk)
-        state.budget_left = None
+        state.budget_left = state.plan = None
         if not batch and self._pools.preemptions == preemptions:
             return admitted
         duration = self._cost(rule, state, batch)

@@ -1,0 +1,223 @@
+"""Replaying a trace to its end, request for request: no window, no averages, but what became of each request.
+
+The meaning of the program is that of the interpreter: the same machine, world and arrivals. A replay goes on until
+nothing can happen any more; where sessions keep arriving it ends at the program's horizon.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from serq.base.diagnostics import Diagnostic
+from serq.base.errors import LimitError, RunError, UsageError
+from serq.ir import program as p
+from serq.ir.evaluate import Value
+from serq.semantics.arrivals import Arrivals
+from serq.semantics.configuration import Claim, Session, Status
+from serq.semantics.corpus import Corpus
+from serq.semantics.errors import NeverAdmitted, WaitsForEver
+from serq.semantics.fan_out import FanOut
+from serq.semantics.invariants import check_invariants
+from serq.semantics.machine import Limits, Machine
+from serq.semantics.memory import memory_in_use
+from serq.semantics.online import EstimatingStatistics, reads_estimates
+from serq.semantics.options import DEFAULT_SEED
+from serq.semantics.request_log import RequestLog
+from serq.semantics.sampled import SampledWorld
+from serq.semantics.scene import shown
+from serq.semantics.statistics import Window
+from serq.semantics.step_log import Step, StepLog
+from serq.semantics.world import Recorder
+
+_PAUSE = 4096
+"""Events between two looks at the memory in use."""
+_NO_END = 1e300
+_MOST_NAMED = 20
+"""So many sessions that wait for ever are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayOptions:
+    """How to replay.
+
+    `seed` and `horizon` None: as the program says; a finite trace runs to its end unless a horizon is given. `strict`:
+    a request that can never fit is not rejected but waits for ever, as it does in vLLM, and so does all behind it.
+    `checked` asserts the invariants after every transition. `memory`: bytes at which to stop.
+    """
+
+    seed: int | None = None
+    horizon: float | None = None
+    strict: bool = False
+    checked: bool = False
+    memory: int | None = None
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What a replay left: the requests, the time and number of events at its end, how many turns were never sent.
+
+    `stuck` is the error that names who waits for ever; None when everything came to an end.
+    """
+
+    requests: RequestLog
+    time: float
+    events: int
+    unsent: int
+    stuck: RunError | None = None
+
+
+def replay(
+    program: p.Program,
+    corpus: Corpus | None,
+    options: ReplayOptions = ReplayOptions(),
+    sink: Callable[[Step], object] | None = None,
+    recorder: Recorder | None = None,
+) -> Replayed:
+    """Replay the corpus. `sink` is given every iteration, `recorder` is told every event.
+
+    Raises `RunError` for what the program does wrong, `LimitError` at a limit, `UsageError` where there is no end.
+    """
+    return _Replay(program, corpus, options, sink, recorder).run()
+
+
+class _Replay:
+    def __init__(
+        self, program: p.Program, corpus: Corpus | None, options: ReplayOptions,
+        sink: Callable[[Step], object] | None, recorder: Recorder | None,
+    ) -> None:  # fmt: skip
+        self.program = program
+        self.corpus = corpus
+        self.options = options
+        self.horizon = _horizon(program, options)
+        self.statistics: EstimatingStatistics | None = None
+        self.world = SampledWorld(program, _seed(program, options), 0, corpus)
+        self.requests = RequestLog(program, self.world)
+        parts: list[Recorder] = [self.requests, _Forgetful(self.world)]
+        steps = None if sink is None else StepLog(program, self.world, sink)
+        parts += [part for part in (steps, recorder, self._estimates()) if part is not None]
+        limits = replace(Limits(), rejects=not options.strict)
+        self.machine = Machine(program, self.world, FanOut(parts), limits)
+        self.world.attach(self.machine)
+        if steps is not None:
+            steps.machine = self.machine
+        self.arrivals = Arrivals(program, self.world, self.machine)
+        self.events = 0
+
+    def _estimates(self) -> EstimatingStatistics | None:
+        if not reads_estimates(self.program):
+            return None
+        self.statistics = EstimatingStatistics(self.program, Window(0.0, _NO_END, 1))
+        self.world.estimates = self.statistics.estimates
+        return self.statistics
+
+    def run(self) -> Replayed:
+        """Run to the end."""
+        self.arrivals.begin()
+        self.machine.begin()
+        self._settle()
+        over = self._loop()
+        stuck = self._stuck() if over else None
+        self.requests.finish(self.machine.configuration)
+        return Replayed(self.requests, self.world.time, self.events, self._unsent(), stuck)
+
+    def _loop(self) -> bool:
+        """Fire clock after clock; whether the clocks ran out before the horizon."""
+        world, clocks, machine = self.world, self.world.clocks, self.machine
+        while True:
+            time = clocks.earliest()
+            if time is None or time > self.horizon:
+                return time is None
+            if time != world.time:
+                world.time = time
+                machine.new_instant()
+                if self.statistics is not None:
+                    self.statistics.move(time)
+            clocks.fire()
+            self._settle()
+            self.events += 1
+            if self.events % _PAUSE == 0:
+                self._look_at_memory()
+
+    def _settle(self) -> None:
+        self.machine.settle()
+        self.world.rest()
+        if self.options.checked:
+            check_invariants(self.program, self.machine.configuration)
+
+    def _look_at_memory(self) -> None:
+        limit = self.options.memory
+        if limit is not None and (used := memory_in_use()) > limit:
+            raise LimitError(
+                f"the replay was stopped at {used >> 20} MiB of memory: time {self.world.time:g}, "
+                f"{len(self.requests)} requests done, {len(self.machine.configuration.sessions)} sessions present"
+            )
+
+    def _unsent(self) -> int:
+        """Turns of the trace that never began: their sessions were rejected or wait, or the horizon came first."""
+        if self.corpus is None or not isinstance(self.program.arrivals, p.FromTrace):
+            return 0
+        return sum(self.corpus.turns(session) for session in range(len(self.corpus))) - len(self.requests)
+
+    # -- who waits for ever ------------------------------------------------------------------------------------------
+
+    def _stuck(self) -> RunError | None:
+        """Nothing can happen any more: the sessions that are still there, by name."""
+        if not self.machine.configuration.sessions:
+            return None
+        looked_at = (self._impossible(claim, needs) for claim, needs in self.machine.waiting())
+        impossible = [fault for fault in looked_at if fault is not None]
+        sessions = self.machine.configuration.sessions.values()
+        found: list[Diagnostic] = [*impossible] or [self._waiting(session) for session in sessions]
+        return RunError(self.program.source, found[:_MOST_NAMED])
+
+    def _impossible(self, claim: Claim, needs: list[Value]) -> NeverAdmitted | None:
+        for pool, need in zip(claim.pools, needs, strict=True):
+            cap = self.program.pools[pool].cap.value
+            if need > cap:
+                return NeverAdmitted(
+                    span=self.program.code[claim.session.pc].span,
+                    session=self._name(claim.session),
+                    pool=self.program.pools[pool].name,
+                    needed=shown(need),
+                    cap=shown(cap),
+                    behind=len(self.machine.configuration.pools[claim.pools[0]].queue) - 1,
+                )
+        return None
+
+    def _waiting(self, session: Session) -> WaitsForEver:
+        if session.status is Status.AT_STAGE:
+            where = f"at stage {self.program.stages[session.place].name}"
+        else:
+            where = f"for pool {self.program.pools[session.place].name}"
+        return WaitsForEver(span=self.program.code[session.pc].span, session=self._name(session), where=where)
+
+    def _name(self, session: Session) -> str:
+        name = self.world.trace_name(self.world.trace_place(session))
+        return f"{name} (turn {session.turn_no})" if session.turn_no else name
+
+
+class _Forgetful(Recorder):
+    """Tells the world that a session is gone."""
+
+    def __init__(self, world: SampledWorld) -> None:
+        self._world = world
+
+    def ended(self, session: Session) -> None:
+        """It draws no more."""
+        self._world.forget(session)
+
+
+def _horizon(program: p.Program, options: ReplayOptions) -> float:
+    if options.horizon is not None:
+        return options.horizon
+    if isinstance(program.arrivals, p.Batch | p.FromTrace | p.NoArrivals):
+        return math.inf
+    if program.run.horizon is None:
+        raise UsageError("sessions keep arriving and there is no horizon: give --horizon")
+    return program.run.horizon.value
+
+
+def _seed(program: p.Program, options: ReplayOptions) -> int:
+    if options.seed is not None:
+        return options.seed
+    return DEFAULT_SEED if program.run.seed is None else p.whole(program.run.seed)
