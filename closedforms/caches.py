@@ -4,6 +4,7 @@ Sources: H. Che, Y. Tung, Z. Wang, IEEE JSAC 20 (2002) 1305-1314, and C. Fricker
 arXiv:1202.3974, for the approximation; W. F. King, IFIP Congress 1971, for the exact law of LRU.
 """
 
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import permutations
@@ -18,7 +19,7 @@ CAPACITY = Parameter("capacity", sympy.Symbol("C"), "items that fit into the cac
 ZIPF = Parameter("zipf", sympy.Symbol("s"), "item i is asked for with weight 1 / i^s", domain=NON_NEGATIVE)
 SMALLER = Precondition("a cache that does not hold everything", lambda a: a.whole("capacity") < a.whole("items"))
 HIT = Quantity("hit", "probability that a request finds its item in the cache")
-BISECTIONS = 200
+BISECTIONS = 60
 
 
 def popularity(items: int, exponent: Decimal) -> list[Decimal]:
@@ -30,19 +31,19 @@ def popularity(items: int, exponent: Decimal) -> list[Decimal]:
 
 def _che(a: Arguments) -> Values:
     """The time t at which the expected number of distinct items asked for is the capacity."""
-    chances = popularity(a.whole("items"), a.decimals().number("zipf"))
+    chances = [float(p) for p in popularity(a.whole("items"), a.decimals().number("zipf"))]
     capacity = a.whole("capacity")
 
-    def seen(t: Decimal) -> Decimal:
-        return sum((1 - (-p * t).exp() for p in chances), Decimal(0))
+    def seen(t: float) -> float:
+        return math.fsum(-math.expm1(-p * t) for p in chances)
 
-    low, high = Decimal(0), Decimal(1)
+    low, high = 0.0, 1.0
     while seen(high) < capacity:
-        high *= 2
+        low, high = high, 2 * high
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
         low, high = (middle, high) if seen(middle) < capacity else (low, middle)
-    return {"hit": sum((p * (1 - (-p * high).exp()) for p in chances), Decimal(0)), "time": high}
+    return {"hit": math.fsum(-p * math.expm1(-p * high) for p in chances), "time": high}
 
 
 CHE = Formula(
@@ -53,7 +54,7 @@ CHE = Formula(
     preconditions=(SMALLER, Precondition("at most 10000 items", lambda a: a.whole("items") <= 10_000)),
     measures=(HIT, Quantity("time", "characteristic time, in requests")),
     recursion=_che,
-    numerical="bisection in decimals",
+    numerical="bisection in doubles",
     stability="A stationary law for every popularity.",
     kind="approximation",
 )

@@ -151,11 +151,18 @@ PRIORITY = Formula(
 )
 
 
-def _shortest_first() -> sympy.Expr:
-    """The wait of Phipps: a job of work x waits for what is shorter; the load of work up to x is that of the law."""
-    below = s.lam / s.mu * (1 - sympy.exp(-s.mu * s.x) * (1 + s.mu * s.x))
-    density = s.mu * sympy.exp(-s.mu * s.x)
-    return sympy.Integral(s.lam / s.mu**2 / (1 - below) ** 2 * density, (s.x, 0, sympy.oo))
+_below = s.lam / s.mu * (1 - sympy.exp(-s.mu * s.x) * (1 + s.mu * s.x))
+_density = s.mu * sympy.exp(-s.mu * s.x)
+SHORTEST_FIRST = sympy.Integral(s.lam / s.mu**2 / (1 - _below) ** 2 * _density, (s.x, 0, sympy.oo))
+"""The wait of Phipps: a job of work x waits for what is shorter, and `_below` is the load of work up to x."""
+
+
+def _sjf(a: Arguments) -> Values:
+    places = {
+        symbol: sympy.Rational(*a.number(name).as_integer_ratio()) for name, symbol in (("lam", s.lam), ("mu", s.mu))
+    }
+    wait = float(SHORTEST_FIRST.subs(places).evalf(20))
+    return {"Wq": wait, "R": wait + float(1 / a.number("mu"))}
 
 
 MM1_SJF = Formula(
@@ -164,7 +171,8 @@ MM1_SJF = Formula(
     source="Phipps 1956; Kleinrock 1976, section 3.6",
     parameters=(LAM, MU),
     preconditions=(Precondition("a utilisation lam / mu below 1", lambda a: a.number("lam") < a.number("mu")),),
-    measures=queue({"Wq": _shortest_first(), "R": _shortest_first() + 1 / s.mu}),
+    measures=queue({"Wq": SHORTEST_FIRST, "R": SHORTEST_FIRST + 1 / s.mu}),
+    recursion=_sjf,
     numerical="numerical quadrature to 20 digits",
     stability=BELOW_SATURATION,
 )

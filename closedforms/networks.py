@@ -21,7 +21,7 @@ from serq.closedforms.productform import Network, Station, solve
 from serq.closedforms.quantities import QUEUE
 from serq.closedforms.single import BELOW_SATURATION, LAM, empty_mmc, erlang_b
 
-LARGEST_LATTICE = 2000
+LARGEST_LATTICE = 1000
 
 
 SERVERS_BY_STATION = Parameter("c", s.c, "servers, by station; inf for a delay", domain=SERVERS, shape="list")

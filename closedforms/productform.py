@@ -9,9 +9,10 @@ numbers.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from math import prod
+from math import lcm, prod
 
 from serq.closedforms.arguments import Real
 from serq.closedforms.birthdeath import ratio, without_fractions
@@ -75,41 +76,90 @@ class Lattice:
         for index, vector in enumerate(self.vectors):
             present = sum(vector)
             if present:
-                arrivals = (
-                    d * one[index - unit]
-                    for d, unit, n in zip(station.demands, self.units, vector, strict=True)
-                    if n > 0
-                )
-                one[index] = sum(arrivals) / station.rate(present)
+                one[index] = ratio(self._arrivals(station, one, index, vector), station.rate(present))
         return without_fractions(one)
+
+    def join(self, station: Station, factor: Sequence[Real], network: Sequence[Real]) -> list[Real]:
+        """The constants of a network, up to one factor, when the station joins it.
+
+        One server needs no sum: g(n) = h(n) + sum over r of D_r g(n - e_r) (Buzen's recursion).
+        """
+        if station.rates != (1,):
+            return self.convolve(factor, network)
+        joined = list(network)
+        for index, vector in enumerate(self.vectors):
+            joined[index] += self._arrivals(station, joined, index, vector)
+        return joined
+
+    def leave(self, station: Station, network: Sequence[Real]) -> list[Real]:
+        """The constants of a network that a station of one server leaves: `join` undone. It subtracts: whole numbers
+        only.
+        """
+        vectors = enumerate(self.vectors)
+        return [network[index] - self._arrivals(station, network, index, vector) for index, vector in vectors]
+
+    def _arrivals(self, station: Station, values: Sequence[Real], index: int, vector: tuple[int, ...]) -> Real:
+        """The demands times the values with one job less, over the classes that have one."""
+        steps = zip(station.demands, self.units, vector, strict=True)
+        return sum(demand * values[index - unit] for demand, unit, n in steps if n > 0)
 
 
 def solve(stations: Sequence[Station], population: tuple[int, ...]) -> Network:
     """The steady state of the closed network in which `population[r]` jobs of class r circulate."""
     lattice = Lattice(population)
-    factors = [lattice.factor(station) for station in stations]
-    rests = _all_but_one(lattice, factors)
-    constants = lattice.convolve(factors[0], rests[0])
-    whole = constants[-1]
-    throughputs = tuple(ratio(constants[-1 - unit], whole) for unit in lattice.units)
+    unit, scaled = _in_whole_units(stations)
+    factors = [lattice.factor(station) for station in scaled]
+    whole, rests = _constants(lattice, scaled, factors)
+    throughputs = tuple(unit * ratio(whole[-1 - step], whole[-1]) for step in lattice.units)
     numbers, distributions = [], []
     for factor, rest in zip(factors, rests, strict=True):
         joint = [f * g for f, g in zip(factor, reversed(rest), strict=True)]
+        total = sum(joint)
         present = [sum(v[r] * p for v, p in zip(lattice.vectors, joint, strict=True)) for r in range(len(population))]
-        numbers.append(tuple(ratio(n, whole) for n in present))
-        distributions.append(tuple(ratio(p, whole) for p in _by_total(lattice, joint)))
+        numbers.append(tuple(ratio(n, total) for n in present))
+        distributions.append(tuple(ratio(p, total) for p in _by_total(lattice, joint)))
     return Network(throughputs, tuple(numbers), tuple(distributions))
 
 
-def _all_but_one(lattice: Lattice, factors: Sequence[Sequence[Real]]) -> list[list[Real]]:
-    """For every station the convolution of all the others, from prefixes and suffixes."""
+def _in_whole_units(stations: Sequence[Station]) -> tuple[Real, list[Station]]:
+    """The stations in a unit of time in which demands are whole numbers (if they are rational), and how many of those
+    units there are in one; a station of one constant rate has rate 1.
+    """
+    plain = [_at_rate_one(station) for station in stations]
+    demands = [d for station in plain for d in station.demands]
+    if not all(isinstance(d, Fraction) for d in demands):
+        return 1, plain
+    unit = lcm(*(d.denominator for d in demands))
+    return unit, [Station(tuple(int(d * unit) for d in station.demands), station.rates) for station in plain]
+
+
+def _at_rate_one(station: Station) -> Station:
+    if station.rates is None or len(station.rates) > 1:
+        return station
+    (rate,) = station.rates
+    return Station(tuple(d / rate for d in station.demands), (1,))
+
+
+def _constants(
+    lattice: Lattice, stations: Sequence[Station], factors: Sequence[Sequence[Real]]
+) -> tuple[list[Real], list[list[Real]]]:
+    """The constants of the network at every vector, and of the network without each of its stations; each up to a
+    factor.
+    """
     nothing: list[Real] = [1] + [0] * (len(lattice.vectors) - 1)
     before, after = [nothing], [nothing]
-    for factor in factors[:-1]:
-        before.append(lattice.convolve(before[-1], factor))
-    for factor in reversed(factors[1:]):
-        after.append(lattice.convolve(after[-1], factor))
-    return [lattice.convolve(a, b) for a, b in zip(before, reversed(after), strict=True)]
+    for station, factor in zip(stations, factors, strict=True):
+        before.append(lattice.join(station, factor, before[-1]))
+    for station, factor in zip(reversed(stations[1:]), reversed(factors[1:]), strict=True):
+        after.append(lattice.join(station, factor, after[-1]))
+    whole = before[-1]
+    rests = [
+        lattice.leave(station, whole)
+        if station.rates == (1,) and isinstance(whole[-1], int)
+        else lattice.convolve(a, b)
+        for station, a, b in zip(stations, before, reversed(after), strict=False)
+    ]
+    return whole, rests
 
 
 def _by_total(lattice: Lattice, weights: Sequence[Real]) -> list[Real]:

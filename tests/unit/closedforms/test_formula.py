@@ -92,7 +92,7 @@ def test_a_shape_is_checked() -> None:
 def test_a_large_lattice_is_refused_not_begun() -> None:
     texts = {"N": "50,50", "V": "1,1;1,1", "S": "1,1;1,1", "c": "1,inf"}
     (failed,) = evaluate("closed-classes", read_arguments("closed-classes", texts)).failed
-    assert failed.startswith("it needs at most 2000 population vectors")
+    assert failed.startswith("it needs at most 1000 population vectors")
 
 
 def test_unknown_and_missing_parameters_are_named_together() -> None:

@@ -455,7 +455,7 @@ def test_a_large_population_is_answered_by_the_recursion_alone() -> None:
     assert values(found)["stage.svc.number"] == 99_996.0
     (miss,) = found.near_misses
     assert miss.formula == "closed-network"
-    assert "2000 population vectors" in miss.reason
+    assert "1000 population vectors" in miss.reason
 
 
 def test_latex_speaks_the_constants_of_the_program() -> None:
