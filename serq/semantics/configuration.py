@@ -57,8 +57,7 @@ class Session:
 class Allocation:
     """What a scope holds of one pool.
 
-    `position` is the computed position of a pool in which tokens of a `run ... growing` of the body have counted, None
-    for the others.
+    `position` is the computed position of a pool along which a `run ... growing` of the body went, None for the others.
     `consumed` is how much of the session's own entry went into it at the admission.
     """
 
