@@ -143,7 +143,10 @@ def check_score(estimate: Estimate, x: Expectation) -> None:
 
 # -- what is no chain ------------------------------------------------------------------------------------------------
 
-NO_CHAIN = {"agentic", "routing", "two_resource", "vllm", "vllm_replay", "hit_miss", "mg1", "mg1ps", "mm1", "mmc"}
+NO_CHAIN = {
+    "agentic", "routing", "two_resource", "vllm", "vllm_replay", "vllm_request", "vllm_priority", "hit_miss", "mg1",
+    "mg1ps", "mm1", "mmc",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("model", [m for m in MODELS if m.name in NO_CHAIN], ids=lambda m: m.name)

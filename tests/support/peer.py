@@ -122,8 +122,14 @@ class _Speller:
                 return self._at(node.span, self._unpinned(node))
             case ast.Gauge():
                 return self._at(node.span, "")
+            case ast.Arrive(kind="trace"):
+                return self._at(node.span, f"arrive batch({_sessions_of_the_trace(parents[-1])});")
             case ast.Arrive(limit=limit) if limit is not None:
                 raise SpellingError("the peer has no limit on arrivals")
+            case ast.Trace(columns=columns) if columns:
+                raise SpellingError("the peer has no further columns of a trace")
+            case ast.PoolOption(name="preempt", word="by"):
+                raise SpellingError("the peer has no order of victims")
             case ast.Binary(op="%"):
                 raise SpellingError("the peer has no remainder")
         return None
@@ -163,6 +169,13 @@ def _children(node: Any) -> Iterator[Any]:
         for child in value if isinstance(value, tuple) else (value,):
             if is_dataclass(child):
                 yield child
+
+
+def _sessions_of_the_trace(workload: ast.Workload) -> int:
+    """How many sessions the workload's trace has; its path must lead there from here."""
+    path = next(item.path for item in workload.items if isinstance(item, ast.Trace))
+    with open(path, encoding="utf-8") as file:
+        return len({line.split(",")[0] for line in file}) - 1
 
 
 def _chain_of_tests(args: Sequence[str]) -> str:
