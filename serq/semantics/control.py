@@ -42,7 +42,10 @@ def control_of(program: p.Program) -> Control:
     linear = _take_apart(graph, kinds)
     slicer = _Slicer(program, graph, linear)
     slicer.solve()
-    return Control(program, slicer.sliced(), graph, kinds, linear, slicer.kept(), slicer.always)
+    # a gauge that no state determines is not asked for: its measure is not mapped
+    gauges = (g if kinds.of(g.expr, {}).is_finite else replace(g, expr=NONE) for g in program.gauges)
+    sliced = replace(slicer.sliced(), gauges=tuple(gauges))
+    return Control(program, sliced, graph, kinds, linear, slicer.kept(), slicer.always)
 
 
 def _take_apart(graph: Graph, kinds: Kinds) -> dict[int, Linear | str]:

@@ -12,6 +12,7 @@ Counts = frozenset[int]
 """Possible numbers of passes; 2 stands for two or more."""
 
 _NONE: Counts = frozenset({0})
+_ENDLESS: Counts = frozenset({0, 2})
 ONCE: Counts = frozenset({1})
 
 
@@ -23,17 +24,19 @@ class Passes:
         self.sets = tuple(i for i, node in enumerate(graph.nodes) if _sets(node.step, name))
         self.observers = observers
         self._resets = frozenset(self.sets)
-        self._stuck: frozenset[int] = frozenset()
+        self._stuck: dict[int, Counts] = {}
         unknown: Counts = frozenset()
         self.ahead = backward(graph, unknown, self._transfer)
-        # where nothing is found the session goes round for ever: what it remembers is never observed
-        self._stuck = frozenset(i for i, counts in enumerate(self.ahead) if not counts)
+        # where nothing is found the session goes round for ever: it observes again and again, or never
+        for i, counts in enumerate(self.ahead):
+            if not counts:
+                self._stuck[i] = _ENDLESS if graph.reachable((i,)) & observers else _NONE
         if self._stuck:
             self.ahead = backward(graph, unknown, self._transfer)
 
     def _transfer(self, node: int, after: list[Counts]) -> Counts:
         if node in self._stuck:
-            return _NONE
+            return self._stuck[node]
         counts = _NONE if node in self._resets or not after else frozenset[int]().union(*after)
         return frozenset(min(c + 1, 2) for c in counts) if node in self.observers else counts
 

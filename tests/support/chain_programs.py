@@ -213,6 +213,16 @@ PROGRAMS = {
           run think (~exp(2));
         } }
     """,
+    "victims by key": """
+        stage svc : ps(1);  stage think : delay;
+        pool kv { cap 3; preempt by (0 - u); }
+        workload { arrive closed(3); }
+        session { loop {
+          set u = ~choice(1: 1, 2: 1);
+          hold kv (1) { run svc (~exp(1)); grow kv (1); run svc (~exp(2)); }
+          run think (~exp(2));
+        } }
+    """,
     "arrays": """
         let R = 2;
         stage svc[R] : fifo;  stage think : delay;
