@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     # Named in signatures only: a verb pays for the back end that it uses.
     from serq.closedforms.matches import Matches
     from serq.semantics.reference import RunResult
+    from serq.semantics.replay import Progress as ReplayProgress
+    from serq.semantics.replay import Replayed, ReplayOptions
     from serq.semantics.report import RunReport
+    from serq.semantics.step_log import Step
 
 RATIONAL_BY_DEFAULT = 400
 """States up to which a solution is rational unless somebody asks otherwise."""
@@ -145,6 +148,23 @@ def pooled_estimates(program: Program, results: "tuple[RunResult, ...]") -> tupl
     from serq.semantics.report import estimates_of
 
     return estimates_of(program, results)
+
+
+def replay(
+    program: Program,
+    trace: str | None,
+    options: "ReplayOptions",
+    sink: "Callable[[Step], object] | None" = None,
+    progress: "ReplayProgress | None" = None,
+) -> "Replayed":
+    """Replay a trace, the program's own when None is given, request for request; `sink` is given every iteration.
+
+    InputError or LoadError for a trace that is none, RunError when the program fails.
+    """
+    from serq.semantics import replay as replays
+    from serq.semantics.traces import trace_of
+
+    return replays.replay(program, trace_of(program, trace), options, sink, progress=progress)
 
 
 def closed_forms(program: Program) -> "Matches":

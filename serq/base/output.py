@@ -3,6 +3,7 @@
 import errno
 import os
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -80,7 +81,12 @@ def make_directory(path: Path) -> Path:
 
 
 def write_text(path: Path, content: str) -> None:
-    """Write a file whole or not at all, its directory too where there is none.
+    """Write a text file whole: see `write_lines`."""
+    write_lines(path, (content,))
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write a file whole or not at all, its directory too where there is none; `lines` bring their line ends.
 
     A link is followed, and what is no plain file (a pipe, a terminal) is written to, never replaced. OutputError or
     LimitError when it cannot be done.
@@ -89,9 +95,10 @@ def write_text(path: Path, content: str) -> None:
     check_target(path)
     try:
         if path.exists() and not path.is_file():
-            path.write_text(content, encoding="utf-8", newline="\n")
+            with path.open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines(lines)
         else:
-            _replace(path.resolve(), content)
+            _replace(path.resolve(), lines)
     except OSError as error:
         raise cannot_write(path, error) from error
 
@@ -107,11 +114,11 @@ def check_target(path: Path) -> None:
         raise OutputError.of(OutputRefused(span=NOWHERE, path=str(path), reason=os.strerror(errno.EACCES)))
 
 
-def _replace(path: Path, content: str) -> None:
+def _replace(path: Path, lines: Iterable[str]) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(content)
+            file.writelines(lines)
         os.chmod(temporary, _mode(path))
         os.replace(temporary, path)
     except BaseException:

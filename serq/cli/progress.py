@@ -20,6 +20,13 @@ def simulating(quiet: bool) -> Iterator[Callable[[float], None] | None]:
 
 
 @contextmanager
+def replaying(quiet: bool) -> Iterator[Callable[[float, int], None] | None]:
+    """A callback that shows the time of the replay and how many requests are done."""
+    with _shown("replaying", quiet) as show:
+        yield None if show is None else lambda time, done: show(f"replaying: time {time:g}, {done} requests done")
+
+
+@contextmanager
 def _shown(what: str, quiet: bool) -> Iterator[Callable[[str], None] | None]:
     if quiet or not sys.stderr.isatty():
         yield None

@@ -5,9 +5,8 @@ Written for reading: what a compiled engine does must equal this, event for even
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-from serq.base.errors import LimitError, UsageError
+from serq.base.errors import LimitError
 from serq.ir import expr as e
 from serq.ir import program as p
 from serq.semantics.arrivals import Arrivals
@@ -22,7 +21,7 @@ from serq.semantics.sampled import SampledWorld
 from serq.semantics.series import Series, series_of
 from serq.semantics.statistics import Counts, Statistics, Window
 from serq.semantics.tallies import Samples
-from serq.semantics.traces import read_trace
+from serq.semantics.traces import trace_of
 
 Progress = Callable[[float], object]
 """Told from time to time which part of the run is done, from 0 to 1. What it raises stops the run."""
@@ -57,18 +56,7 @@ def simulate(
     Raises `RunError` for what the program does wrong, `LimitError` at a limit of the options, `InputError` and
     `LoadError` for a trace that cannot be read, `UsageError` for a trace that the program has no place for.
     """
-    return Interpreter(program, options, replication, corpus_of(program, options)).run(progress)
-
-
-def corpus_of(program: p.Program, options: RunOptions) -> Corpus | None:
-    """The trace to replay: the one of the options, else the program's, relative to the program's file."""
-    if program.trace is None:
-        if options.trace is not None:
-            raise UsageError("a trace was given, and the program's workload has no `trace`")
-        return None
-    if options.trace is not None:
-        return read_trace(Path(options.trace), program.trace.columns)
-    return read_trace(Path(program.source.name).parent / program.trace.path, program.trace.columns)
+    return Interpreter(program, options, replication, trace_of(program, options.trace)).run(progress)
 
 
 class Interpreter:

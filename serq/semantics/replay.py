@@ -29,6 +29,9 @@ from serq.semantics.statistics import Window
 from serq.semantics.step_log import Step, StepLog
 from serq.semantics.world import Recorder
 
+Progress = Callable[[float, int], object]
+"""Told from time to time the time of the replay and how many requests are done. What it raises stops the replay."""
+
 _PAUSE = 4096
 """Events between two looks at the memory in use."""
 _NO_END = 1e300
@@ -65,6 +68,27 @@ class Replayed:
     unsent: int
     stuck: RunError | None = None
 
+    def summary(self) -> dict[str, int | float | None]:
+        """Counts, and the mean times from sending to the first and last token of the requests that are done."""
+        requests = done = preemptions = 0
+        first = last = 0.0
+        for request in self.requests:
+            requests += 1
+            preemptions += request.preemptions
+            if request.first is not None and request.done is not None:
+                done += 1
+                first += request.first - request.sent
+                last += request.done - request.sent
+        return {
+            "requests": requests,
+            "done": done,
+            "rejected": self.requests.rejections,
+            "unsent": self.unsent,
+            "preemptions": preemptions,
+            "mean_first": first / done if done else None,
+            "mean_done": last / done if done else None,
+        }
+
 
 def replay(
     program: p.Program,
@@ -72,12 +96,13 @@ def replay(
     options: ReplayOptions = ReplayOptions(),
     sink: Callable[[Step], object] | None = None,
     recorder: Recorder | None = None,
+    progress: Progress | None = None,
 ) -> Replayed:
-    """Replay the corpus. `sink` is given every iteration, `recorder` is told every event.
+    """Replay the corpus. `sink` is given every iteration, `recorder` is told every event, `progress` how far it is.
 
     Raises `RunError` for what the program does wrong, `LimitError` at a limit, `UsageError` where there is no end.
     """
-    return _Replay(program, corpus, options, sink, recorder).run()
+    return _Replay(program, corpus, options, sink, recorder).run(progress)
 
 
 class _Replay:
@@ -110,17 +135,17 @@ class _Replay:
         self.world.estimates = self.statistics.estimates
         return self.statistics
 
-    def run(self) -> Replayed:
+    def run(self, progress: Progress | None) -> Replayed:
         """Run to the end."""
         self.arrivals.begin()
         self.machine.begin()
         self._settle()
-        over = self._loop()
+        over = self._loop(progress)
         stuck = self._stuck() if over else None
         self.requests.finish(self.machine.configuration)
         return Replayed(self.requests, self.world.time, self.events, self._unsent(), stuck)
 
-    def _loop(self) -> bool:
+    def _loop(self, progress: Progress | None) -> bool:
         """Fire clock after clock; whether the clocks ran out before the horizon."""
         world, clocks, machine = self.world, self.world.clocks, self.machine
         while True:
@@ -137,6 +162,8 @@ class _Replay:
             self.events += 1
             if self.events % _PAUSE == 0:
                 self._look_at_memory()
+                if progress is not None:
+                    progress(world.time, len(self.requests))
 
     def _settle(self) -> None:
         self.machine.settle()

@@ -12,7 +12,8 @@ from serq.base.errors import LimitError, UsageError
 from serq.ir import program as p
 from serq.semantics.corpus import Corpus
 from serq.semantics.options import RunOptions
-from serq.semantics.reference import Interpreter, Progress, RunResult, corpus_of
+from serq.semantics.reference import Interpreter, Progress, RunResult
+from serq.semantics.traces import trace_of
 
 
 def replicate(
@@ -25,7 +26,7 @@ def replicate(
     """
     if replications < 1:
         raise UsageError(f"at least one replication is needed, not {replications}")
-    corpus = corpus_of(program, options)
+    corpus = trace_of(program, options.trace)
     if jobs <= 1 or replications == 1:
         return tuple(_in_turn(program, options, replications, corpus, progress))
     return _side_by_side(program, options, replications, min(jobs, replications), corpus, progress)

@@ -15,9 +15,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from serq.base.errors import InputError, LoadError
+from serq.base.errors import InputError, LoadError, UsageError
 from serq.base.source import NOWHERE, SourceFile, Span
+from serq.ir import program as p
 from serq.semantics.corpus import Corpus
+from serq.semantics.file_errors import NoReader, NotATable, UnreadableTrace
 from serq.semantics.trace_rows import RowReader
 
 _PARQUET_MAGIC = b"PAR1"
@@ -27,18 +29,33 @@ _ROWS_AT_A_TIME = 20_000
 def read_trace(path: Path, extra: Sequence[str] = ()) -> Corpus:
     """Read a trace; `extra` are further columns that it must have.
 
-    Raises `InputError` (SQ704) for a file that cannot be read, and `LoadError` (SQ710 to SQ714) with every fault, up to
-    a screenful, for one that is no trace.
+    Raises `InputError` (SQ704 to SQ706) for a file that cannot be read, and `LoadError` (SQ710 to SQ714) with every
+    fault, up to a screenful, for one that is no trace.
     """
     try:
         reader = _read_parquet(path, extra) if is_parquet(path) else _read_csv(path, extra)
         if reader.faults:
             raise LoadError(_excerpts(path, {fault.span.line for fault in reader.faults}), reader.faults)
     except OSError as error:
-        raise InputError("SQ704", f"cannot read the trace {path}: {error.strerror or error}") from error
+        reason = error.strerror or str(error)
+        raise InputError.of(UnreadableTrace(span=NOWHERE, path=str(path), reason=reason)) from error
     except (UnicodeDecodeError, csv.Error, EOFError) as error:
-        raise InputError("SQ704", f"the trace {path} is not CSV text: {error}") from error
+        raise InputError.of(NotATable(span=NOWHERE, path=str(path), form="CSV text", reason=str(error))) from error
     return reader.builder.corpus(str(path))
+
+
+def trace_of(program: p.Program, given: str | None) -> Corpus | None:
+    """The trace that a program replays: the one that is given, else its own, which lies relative to the program's file.
+
+    None for a program without a trace. Raises what `read_trace` raises, and `UsageError` for a trace that the program
+    has no place for.
+    """
+    if program.trace is None:
+        if given is not None:
+            raise UsageError("a trace was given, and the program's workload has no `trace`")
+        return None
+    beside = Path(program.source.name).parent / program.trace.path
+    return read_trace(beside if given is None else Path(given), program.trace.columns)
 
 
 def is_parquet(path: Path) -> bool:
@@ -90,15 +107,14 @@ def _read_parquet(path: Path, extra: Sequence[str]) -> RowReader:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
-        hint = "install `serq[frames]`, or write the trace as CSV"
-        raise InputError("SQ705", f"the trace {path} is Parquet, and pyarrow is not installed", hint) from error
+        raise InputError.of(NoReader(span=NOWHERE, path=str(path))) from error
     try:
         with ParquetFile(path) as file:
             reader = RowReader(file.schema_arrow.names, extra)
             if not reader.faults:
                 _add_batches(reader, file)
     except ArrowException as error:
-        raise InputError("SQ704", f"the trace {path} is not Parquet: {error}") from error
+        raise InputError.of(NotATable(span=NOWHERE, path=str(path), form="Parquet", reason=str(error))) from error
     return reader
 
 
