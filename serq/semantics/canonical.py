@@ -6,6 +6,7 @@ Kemeny and Snell, Finite Markov Chains, section 6.3 (lumpability); `docs/explana
 """
 
 from collections.abc import Callable
+from math import isnan, nan
 from typing import Any, NamedTuple
 
 from serq.ir import flow
@@ -120,6 +121,8 @@ class Codec:
         if name in _BUILT_IN:
             return getattr(session, name)
         value = session.attributes.get(name)
+        if isinstance(value, float) and isnan(value):
+            return nan  # one and the same, so that equal records are equal
         return ("~", self._amount_code(value)) if isinstance(value, Amount) else value
 
     def _amount_code(self, amount: Amount) -> int:

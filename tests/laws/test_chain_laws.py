@@ -85,7 +85,7 @@ FULL = Quotients(symmetry=False, dead_values=False, service_order=False, pinned_
 
 
 LARGE = {2, 8, 12}
-"""Seeds of which the full chain has thousands of states (8: infinitely many, it counts in an attribute that is dead)."""
+"""Seeds of which the full chain has thousands of states (8: infinitely many, as it counts in a dead attribute)."""
 
 
 @pytest.mark.parametrize("seed", sorted(set(range(28)) - LARGE))
