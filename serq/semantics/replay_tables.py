@@ -11,8 +11,8 @@ from serq.semantics.request_log import COLUMNS, Request
 from serq.semantics.step_log import Names, Step
 
 STEP_COLUMNS = (
-    "stage", "start", "end", "ndec", "kvb", "npre", "attn", "waiting_after", "running_after", "admitted", "preempted",
-    "free_after", "scheduled", "hits", "victims", "evictions",
+    "stage", "start", "end", "ndec", "kvb", "npre", "attn", "waiting", "running", "admitted", "preempted",
+    "free", "scheduled", "hits", "victims", "evictions",
 )  # fmt: skip
 
 

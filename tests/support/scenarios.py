@@ -63,7 +63,7 @@ def workload(scenario: Scenario) -> Workload:
         rows.append(
             {"session": session, "turn": len(turns), "new": len(tokens), "out": request["output"], "think": 0}
             | {"arrived": _arrival(scenario, request), "common": common, "place": place}
-            | {"priority": request.get("priority", 0)}
+            | {"start": _arrival(scenario, request), "priority": request.get("priority", 0)}
         )
     model = "vllm_priority" if scenario["config"]["policy"] == "priority" else "vllm_request"
     return Workload(rows, names, _constants(scenario["config"]), model)

@@ -1,42 +1,77 @@
-"""The shipped replica replays recorded sessions as the real vLLM scheduler did, to the last bit of every time."""
+"""The shipped replica replays recorded agent sessions as the real vLLM scheduler did, request for request."""
 
 import csv
-from dataclasses import replace
+import gzip
+import io
+import math
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
+from command_line import serq
+from shared_data import shared
 
-from serq.pipeline import load
-from serq.semantics.options import options_of
-from serq.semantics.reference import simulate
+MODEL = Path(__file__).parents[2] / "models" / "serving" / "vllm_replay.sq"
 
-ROOT = Path(__file__).parents[2]
-SHARED = ROOT.parent / "shared"
-MODEL = ROOT / "models" / "serving" / "vllm_replay.sq"
+RUNS = {
+    "A_s3.5": ("agent_sessions_333.csv", {"spacing": 3.5}),
+    "B40_s3.5_b3000": ("agent_sessions_333.csv", {"spacing": 3.5, "blocks": 3000, "sessions": 40}),
+    "C40_s1.0_b2500_B1024": ("agent_sessions_333.csv", {"spacing": 1.0, "blocks": 2500, "B": 1024, "sessions": 40}),
+    "E40x60_s3.5_b2000": ("agent_sessions_40_out60x.csv", {"spacing": 3.5, "blocks": 2000}),
+}
+"""Recorded run -> its trace and constants. The number of sessions follows from the trace unless it is cut."""
 
 
-@pytest.mark.parametrize(
-    ("recorded", "trace", "sessions", "spacing", "blocks", "budget"),
-    [
-        ("A_s3.5.csv", "agent_sessions_333.csv", 333, "3.5", 8010, 512),
-        ("B40_s3.5_b3000.csv", "agent_sessions_333.csv", 40, "3.5", 3000, 512),
-        ("C40_s1.0_b2500_B1024.csv", "agent_sessions_333.csv", 40, "1.0", 2500, 1024),
-        ("E40x60_s3.5_b2000.csv", "agent_sessions_40_out60x.csv", 40, "3.5", 2000, 512),
-    ],
-)
-def test_every_request_is_served_as_recorded(
-    recorded: str, trace: str, sessions: int, spacing: str, blocks: int, budget: int
+def arguments(name: str) -> list[str]:
+    trace, sets = RUNS[name]
+    chosen = [word for constant, value in sets.items() for word in ("--set", f"{constant}={value}")]
+    return ["replay", str(MODEL), "--trace", str(shared("traces", trace)), *chosen]
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_request_is_served_as_recorded(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    recorded = rows_of(shared("vectors", "vllm_replay", f"{name}.csv").read_text())
+    done = serq(capsys, *arguments(name))
+    ours = rows_of(done.out)
+    assert done.status == 0
+    assert [list(row) for row in ours[:1]] == [list(row) for row in recorded[:1]]
+    for mine, theirs in zip_longest(ours, recorded, fillvalue={}):
+        for column in ("session", "turn", "prompt", "cached", "out", "preemptions"):
+            assert mine[column] == theirs[column], (theirs["session"], theirs["turn"], column)
+        for column in ("sent", "reached", "first", "done"):
+            assert math.isclose(float(mine[column]), float(theirs[column]), rel_tol=1e-9), (theirs, column)
+
+
+def test_the_mean_time_to_the_first_token_is_the_recorded_one(capsys: pytest.CaptureFixture[str]) -> None:
+    err = serq(capsys, *arguments("A_s3.5")).err
+    assert "3321 requests, 3321 of them done" in err
+    assert "0.408145733778" in err
+
+
+def test_every_iteration_is_the_recorded_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = shared("vectors", "vllm_replay", "A_s3.5.iters.csv.gz")
+    recorded = rows_of(gzip.decompress(path.read_bytes()).decode())
+    serq(capsys, *arguments("A_s3.5"), "--dump", tmp_path, "--quiet")
+    ours = rows_of((tmp_path / "steps.csv").read_text())
+    shared_columns = [name for name in recorded[0] if name in ours[0]]
+    assert shared_columns == ["start", "end", "ndec", "kvb", "npre", "attn", "admitted", "preempted"]
+    for mine, theirs in zip_longest(ours, recorded, fillvalue={}):
+        assert all(float(mine[c]) == float(theirs[c]) for c in shared_columns), (mine, theirs)
+
+
+def test_every_preemption_and_resumption_is_the_recorded_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    overrides = {"sessions": str(sessions), "spacing": spacing, "blocks": str(blocks), "B": str(budget)}
-    program = load(MODEL, overrides).program
-    options = replace(options_of(program, horizon=1e6), keep_samples=True, trace=str(SHARED / "traces" / trace))
-    samples = simulate(program, options).samples
-    ours = {
-        name: dict(zip(zip(s.sessions, s.turns, strict=True), s.values, strict=True)) for name, s in samples.items()
-    }
-    with (SHARED / "vectors" / "vllm_replay" / recorded).open() as file:
-        rows = list(csv.DictReader(file))
-    theirs = {(int(row["session"]), int(row["turn"])): row for row in rows}
-    assert ours["ttft"] == {key: float(row["first"]) - float(row["sent"]) for key, row in theirs.items()}
-    assert ours["response"] == {key: float(row["done"]) - float(row["sent"]) for key, row in theirs.items()}
-    assert ours["hit"] == {key: float(row["cached"]) for key, row in theirs.items()}
+    events = rows_of(shared("vectors", "vllm_replay", "E40x60_s3.5_b2000.events.csv").read_text())
+    serq(capsys, *arguments("E40x60_s3.5_b2000"), "--dump", tmp_path, "--quiet")
+    preempted, hits = [], []
+    for row in rows_of((tmp_path / "steps.csv").read_text()):
+        preempted += [(float(row["start"]), name) for name in row["victims"].split()]
+        hits += [(float(row["start"]), *hit.split(":")) for hit in row["hits"].split()]
+    assert len(preempted) == 11
+    assert preempted == [(float(e["time"]), e["request"]) for e in events if e["event"] == "preempt"]
+    assert hits == [(float(e["time"]), e["request"], e["hit_or_known"]) for e in events if e["event"] != "preempt"]
