@@ -52,8 +52,14 @@ class _Builder:
             self.out.after[place] = self._passages(self.session.resume(place))
             todo += self._new(self.out.after[place])
         if self.problems:
-            raise NotSymbolicError(self.program.source, list(self.problems.values()))
+            raise NotSymbolicError(self.program.source, self._reasons())
         return self.out
+
+    def _reasons(self) -> list[Diagnostic]:
+        """Every reason; what follows from a hold that has no form (`cached` has no value) is none of its own."""
+        holds = {i.span for i in self.program.code if isinstance(i, p.Hold)}
+        refused = [d for (span, _), d in self.problems.items() if span in holds]
+        return refused or list(self.problems.values())
 
     def _new(self, passages: list[Passage]) -> list[Place]:
         new = []

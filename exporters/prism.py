@@ -25,6 +25,7 @@ from serq.ir import program as p
 from serq.ir.expr import Number
 
 WIDEST_WORD = 2**31 - 1
+SUFFIXES = (".prism", ".props", ".map.json")
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,19 @@ class PrismExport:
     measures: tuple[ExportedMeasure | NotExported, ...]
     rewards: tuple[str, ...]
     names: NameMap
+    commands: tuple[str, str]
+    """How PRISM and Storm are called on the files."""
+
+    def texts(self, stem: str) -> dict[str, str]:
+        """The files: the model, its properties, and the way back to the program."""
+        described = {
+            "program": stem,
+            "names": self.names.to_dict(),
+            "open": {k: _plain(v) for k, v in self.open_constants.items()},
+            "measures": {m.measure.name: _measure_json(m) for m in self.measures},
+        }
+        texts = (self.model, self.properties, json.dumps(described, indent=2) + "\n")
+        return {stem + suffix: text for suffix, text in zip(SUFFIXES, texts, strict=True)}
 
 
 @dataclass(frozen=True)
@@ -55,7 +69,7 @@ class Prism:
     results: Mapping[str, Number] = field(default_factory=dict)
 
     name: str = "prism"
-    suffixes: tuple[str, ...] = (".prism", ".props", ".map.json")
+    suffixes: tuple[str, ...] = SUFFIXES
 
     def export(self, program: p.Program) -> PrismExport:
         """The export; NotSymbolicError names what no counters can express."""
@@ -63,15 +77,7 @@ class Prism:
 
     def emit(self, subject: p.Program, stem: str) -> Mapping[str, str]:
         """The texts by file name."""
-        done = self.export(subject)
-        described = {
-            "program": subject.name,
-            "names": done.names.to_dict(),
-            "open": {k: _plain(v) for k, v in done.open_constants.items()},
-            "measures": {m.measure.name: _measure_json(m) for m in done.measures},
-        }
-        texts = (done.model, done.properties, json.dumps(described, indent=2) + "\n")
-        return {stem + suffix: text for suffix, text in zip(self.suffixes, texts, strict=True)}
+        return self.export(subject).texts(stem)
 
 
 class _Writer:
@@ -103,9 +109,11 @@ class _Writer:
         rewards = Rewards(self.automaton, self.layout, every, self.names, self.printer)
         rewards.lost = lost
         measures = rewards.measures()
-        body = [*self._formulas(population), "", *self._module(every, population), ""]
-        body += [line for reward in rewards.structures.values() for line in _reward_text(reward)]
-        model = "\n".join([*self._header(), "", "ctmc", "", *self.constants.declarations(), "", *body]) + "\n"
+        module = self._module(every, population)
+        structures = [_reward_text(reward) for reward in rewards.structures.values()]
+        formulas = self._formulas(population)
+        parts = [self._header(), ["ctmc"], self.constants.declarations(), formulas, module, *structures]
+        model = "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
         return PrismExport(
             model,
             self._properties(rewards.structures, measures),
@@ -114,6 +122,7 @@ class _Writer:
             measures,
             tuple(rewards.structures),
             self.names,
+            self._commands(),
         )
 
     # -- population ------------------------------------------------------------------------------------------------
@@ -149,16 +158,20 @@ class _Writer:
 
     # -- text ------------------------------------------------------------------------------------------------------
 
+    def _commands(self) -> tuple[str, str]:
+        """How PRISM and Storm are called on the files, at the constants of the program."""
+        name = self.program.name
+        values = ",".join(f"{k}={_plain(v)}" for k, v in self.constants.open_values().items())
+        prism = f"prism {name}.prism {name}.props" + (f" -const {values}" if values else "") + " -exact"
+        constants = f" --constants {values}" if values else ""
+        return prism, f"storm --prism {name}.prism --prop {name}.props{constants} --prismcompat --exact"
+
     def _header(self) -> list[str]:
         program = self.program.name
-        constants = ",".join(f"{k}={_plain(v)}" for k, v in self.constants.open_values().items())
-        given = f" -const {constants}" if constants else ""
         lines = [
             f"// {program}: exported by serQ; one bounded integer per program point, class and phase.",
-            "// The values in NAME.props are those at the constants of the program; any others may be given.",
-            f"// prism {program}.prism {program}.props{given} -exact",
-            f"// storm --prism {program}.prism --prop {program}.props{given.replace(' -const', ' --constants')}"
-            " --prismcompat --exact",
+            f"// The values in {program}.props are those at the constants of the program; any others may be given.",
+            *(f"// {line}" for line in self._commands()),
         ]
         for name, identifier in self.names.renamed().items():
             if self.names.named(identifier).kind == "constant":
@@ -277,7 +290,7 @@ def _reward_text(reward: Reward) -> list[str]:
     # A structure with no item at all is refused by some tools; one that earns nothing is not.
     for guard, value in reward.items or [("false", Piece("0"))]:
         lines.append(f"  {guard} : {value};")
-    return [*lines, "endrewards", ""]
+    return [*lines, "endrewards"]
 
 
 def _measure_json(measure: ExportedMeasure | NotExported) -> dict[str, str | None]:

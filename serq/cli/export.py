@@ -16,7 +16,7 @@ from serq.cli.progress import exploring
 from serq.cli.provenance import provenance
 from serq.cli.streams import to_stderr
 from serq.exporters.errors import NotSymbolicError
-from serq.exporters.prism import Prism
+from serq.exporters.prism import Prism, PrismExport
 from serq.exporters.rewards import ExportedMeasure
 from serq.exporters.target import Target
 from serq.ir.chain import Chain
@@ -48,10 +48,13 @@ def command(common: Common, solving: SolveOptions, target: str | None, const_ope
     report = replace(common, out=None)
     program = report.load()
     exporter = _Export(program, solving, common.quiet)
+    texts: Mapping[str, str]
     reasons: tuple[Diagnostic, ...] = ()
+    commands: tuple[str, ...] = ()
     if target == "prism":
         try:
-            texts = exporter.prism(_asked(program, const_open))
+            done = exporter.prism(_asked(program, const_open))
+            texts, commands = done.texts(program.name), done.commands
         except NotSymbolicError as error:
             reasons = error.diagnostics
             texts = exporter.explored("explicit")
@@ -67,8 +70,9 @@ def command(common: Common, solving: SolveOptions, target: str | None, const_ope
         "files": files,
         "symbolic": target == "prism" and not reasons,
         "not_symbolic": [d.to_dict(program.source.name) for d in reasons],
+        "commands": list(commands),
     }
-    report.emit("".join(f"{f}\n" for f in files), data)
+    report.emit("\n".join([*files, *commands]) + "\n", data)
 
 
 class _Export:
@@ -87,11 +91,11 @@ class _Export:
                 self._chain = explore_chain(self.program, self.options, progress)
         return self._chain
 
-    def prism(self, keep_open: frozenset[str] | None) -> Mapping[str, str]:
+    def prism(self, keep_open: frozenset[str] | None) -> PrismExport:
         bound = self._bound()
         done = Prism(keep_open, bound).export(self.program)
         results = self._results({m.measure.name: m for m in done.measures if isinstance(m, ExportedMeasure)})
-        return Prism(keep_open, bound, results).emit(self.program, self.program.name)
+        return Prism(keep_open, bound, results).export(self.program)
 
     def _bound(self) -> int | None:
         """The largest number of sessions present, where the program itself does not say it."""
