@@ -11,7 +11,7 @@ from serq.base.diagnostics import Diagnostic
 from serq.base.source import Span
 from serq.syntax import errors
 from serq.syntax.build import token_span
-from serq.syntax.outline import at_start, begins_construct, body_of, form_of, optional_clauses
+from serq.syntax.outline import at_start, begins_construct, body_of, form_of, meant, optional_clauses
 from serq.syntax.situation import COMPARISONS, END, OPERATORS, Situation, closest, is_word
 
 
@@ -91,7 +91,7 @@ def _misspelt(s: Situation) -> Finding | None:
         return errors.UnknownWord(span=s.span, word=str(s.token), after=s.after, advice=advice), Mend("replace", symbol)
     if s.after_expression and s.previous == "not":
         return errors.UnknownWord(span=s.span, word=str(s.token), after="not", advice="`not` is written `!`"), _PANIC
-    near = closest(str(s.token), s.words)
+    near = meant(str(s.token), frozenset(s.words))
     if near:
         advice = f"did you mean `{near}`?"
         return errors.UnknownWord(span=s.span, word=str(s.token), after=s.after, advice=advice), Mend("replace", near)

@@ -100,6 +100,7 @@ _ELSEWHERE = {
     "memory": "pool", "server": "stage", "station": "stage", "node": "stage", "process": "session", "client": "session",
     "source": "workload", "arrivals": "workload", "simulate": "run", "capacity": "cap", "size": "cap", "units": "cap",
     "granularity": "block", "eviction": "evict", "duration": "horizon", "until": "horizon", "time": "horizon",
+    "serial": "fifo", "fcfs": "fifo", "shared": "ps", "external": "delay", "infinite": "delay",
 }  # fmt: skip
 """Words of other tools and of the lecture's form of the language, and what takes their place here."""
 
@@ -155,10 +156,10 @@ def _home(word: str) -> str:
     return ""
 
 
-def meant(word: str, starters: frozenset[str]) -> str | None:
+def meant(word: str, keywords: frozenset[str]) -> str | None:
     """The keyword that was probably meant."""
     elsewhere = _ELSEWHERE.get(word.lower())
-    return elsewhere if elsewhere in starters else closest(word, sorted(starters))
+    return elsewhere if elsewhere in keywords else closest(word, sorted(keywords))
 
 
 def _advice(word: str, starters: frozenset[str]) -> str:

@@ -136,7 +136,7 @@ class NumberOutOfRange(Diagnostic):
     code: ClassVar[str] = "SQ014"
     template: ClassVar[str] = "the number `{text}` is out of range"
     hint_template: ClassVar[str] = (
-        "write `inf` for infinity; other numbers are below 1.8e308 and have at most 400 characters"
+        "write `inf` for infinity; other numbers lie between 1e-400 and 1.8e308 and have at most 400 characters"
     )
 
     text: str

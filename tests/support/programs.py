@@ -80,7 +80,7 @@ def _pool_word(option, *words):
 
 pool_options = st.one_of(
     st.builds(ast.PoolOption, st.sampled_from(["cap", "block"]), st.none(), st.tuples(small)),
-    st.builds(ast.PoolOption, st.sampled_from(["evict", "queue"]), st.just("by"), _tuples(small, 1)),
+    st.builds(ast.PoolOption, st.sampled_from(["evict", "queue", "preempt"]), st.just("by"), _tuples(small, 1)),
     _pool_word("evict", "lru"),
     _pool_word("preempt", "none", "lifo"),
     _pool_word("queue", "fifo"),
@@ -94,13 +94,12 @@ step_options = st.one_of(
     st.builds(ast.StepOption, st.just("decode"), st.none(), st.just("first")),
     st.builds(ast.StepOption, st.just("memory"), st.none(), names),
 )
+paths = st.text(st.characters(blacklist_characters='"\n', blacklist_categories=["Cs"]), max_size=9)
 workload_items = st.one_of(
     st.builds(ast.Arrive, st.sampled_from(["poisson", "renewal"]), small, optional),
     st.builds(ast.Arrive, st.sampled_from(["closed", "batch"]), small, st.none()),
-    st.just(ast.Arrive("none", None, None)),
-    st.builds(
-        ast.Trace, st.text(st.characters(blacklist_characters='"\n\r', codec="utf-8"), max_size=9), st.booleans()
-    ),
+    st.builds(ast.Arrive, st.sampled_from(["none", "trace"]), st.none(), st.none()),
+    st.builds(ast.Trace, paths, st.booleans(), _tuples(st.builds(ast.Name, names))),
     st.builds(ast.WorkloadBlock, st.sampled_from(["init", "turn"]), blocks),
 )
 items = st.one_of(
@@ -112,12 +111,13 @@ items = st.one_of(
     st.builds(ast.Stage, names, optional, st.just("step"), st.none(), _tuples(step_options, most=4)),
     st.builds(ast.Gauge, names, small),
     st.builds(ast.Workload, _tuples(workload_items)),
-    st.builds(ast.Session, blocks.filter(lambda block: len(block.statements) > 1)),
     st.builds(ast.Session, blocks),
     _tuples(st.builds(ast.RunOption, st.sampled_from(["horizon", "warmup", "seed"]), small)).map(ast.RunBlock),
 )
 modules = _tuples(items, most=5).map(ast.Module)
 """Any program that can be written, without comments."""
+parts = (expressions, statements, pool_options, step_options, workload_items, items)
+"""What `modules` is made of, for a test that looks at each."""
 
 _TOKEN = re.compile(r'"[^"\n]*"|//[^\n]*|\s+|\w+(?:\.\w*)?|[^\w\s]')
 
