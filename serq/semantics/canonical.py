@@ -7,34 +7,17 @@ Kemeny and Snell, Finite Markov Chains, section 6.3 (lumpability); `docs/explana
 
 from collections.abc import Callable
 from math import isnan, nan
-from typing import Any, NamedTuple
+from typing import Any
 
 from serq.ir import flow
 from serq.ir import program as p
-from serq.semantics.configuration import Allocation, Claim, Configuration, Entry, Grower, Job, Scope, Session, Status
+from serq.semantics.configuration import Configuration, Job, Session, Status
 from serq.semantics.control import Control
+from serq.semantics.decoding import FIRST_NUMBER, Decoded, Decoder, Plan
 from serq.semantics.phases import WorkLaws
 from serq.semantics.pinned import dropped_ranks
-from serq.semantics.records import DEAD, Quotients, Record, State
+from serq.semantics.records import DEAD, WAITING, Phases, Quotients, Record, State
 from serq.semantics.symbols import Amount
-
-WAITING = -1
-"""The phase of a job that is not in service; also the rank where no order is kept."""
-
-Phases = dict[int, int]
-"""The phase of every job in service, by job number."""
-
-
-class Decoded(NamedTuple):
-    """A configuration, the jobs of its sessions in the order of the state's records, and the phases of the jobs."""
-
-    configuration: Configuration
-    jobs: list[Job | None]
-    phases: Phases
-
-
-_FIRST_NUMBER = 1_000_000
-"""Where new running numbers begin in a decoded configuration: above every rank, and above every serial kept."""
 
 
 class Codec:
@@ -63,7 +46,7 @@ class Codec:
         self._dropped = dropped_ranks(program) if quotients.pinned_ranks else {}
         self._holds = flow.enclosing_holds(program)
         # where serials steer something they are kept, and sessions that have done with theirs get others
-        self._first_serial = _FIRST_NUMBER if any("serial" in names for names in self.names.values()) else 0
+        self._first_serial = FIRST_NUMBER if any("serial" in names for names in self.names.values()) else 0
 
     @staticmethod
     def _names(control: Control, quotients: Quotients, pc: int) -> tuple[str, ...]:
@@ -190,11 +173,11 @@ class Codec:
 
     # -- decoding ----------------------------------------------------------------------------------------------------
 
-    def decode(self, state: State) -> "Decoded":
+    def decode(self, state: State) -> Decoded:
         """A configuration in that state."""
-        return _Decoder(self._fresh(), self._first_serial).decode([self._plans[code] for code in state])
+        return Decoder(self._fresh(), self._first_serial).decode([self._plans[code] for code in state])
 
-    def _plan(self, record: Record) -> "Plan":
+    def _plan(self, record: Record) -> Plan:
         names = self._keys if record.pc == DEAD else self.names[record.pc]
         values = dict(zip(names, map(self._number, record.values), strict=True))
         built_in = tuple((name, value) for name, value in values.items() if name in _BUILT_IN)
@@ -220,140 +203,3 @@ _BUILT_IN = ("cached", "serial", "turn_no")
 def _serial(job: Job) -> int:
     assert job.session is not None, "a transfer between tiers is no part of a chain"
     return job.session.serial
-
-
-class Plan(NamedTuple):
-    """What a record becomes, worked out once. `work`: that of the job, None where there is none."""
-
-    record: Record
-    attributes: dict[str, Any]
-    built_in: tuple[tuple[str, Any], ...]
-    holds: tuple[int, ...]
-    work: Amount | None
-    is_hold: bool
-
-
-_RANKED = _FIRST_NUMBER // 2
-"""Above this are the numbers of holds whose order of admission is kept."""
-_DEPTH = 64
-"""Numbers left free for the holds within a hold."""
-
-
-class _Decoder:
-    def __init__(self, configuration: Configuration, first_serial: int) -> None:
-        self.configuration = configuration
-        self.first_serial = first_serial
-        self.phases: Phases = {}
-        self.entries: list[tuple[int, int, Entry]] = []  # pool, rank, entry
-        self.claims: list[tuple[int, int, Claim]] = []
-        self.waiting: list[tuple[int, int, Job]] = []
-        self.serving: list[tuple[int, int, Job]] = []
-        self.growers: list[tuple[int, int, Grower]] = []
-        self.allocations: list[Allocation] = []
-
-    def decode(self, plans: list[Plan]) -> Decoded:
-        configuration = self.configuration
-        jobs: list[Job | None] = []
-        for place, plan in enumerate(plans):
-            if plan.record.pc == DEAD:
-                self._dead(plan)
-                jobs.append(None)
-            else:
-                session = self._session(self.first_serial + place, plan)
-                configuration.sessions[session.serial] = session
-                jobs.append(session.job)
-        configuration.next_serial = self.first_serial + len(plans)
-        configuration.next_number = _FIRST_NUMBER
-        self._arrange()
-        return Decoded(configuration, jobs, self.phases)
-
-    def _session(self, serial: int, plan: Plan) -> Session:
-        record = plan.record
-        session = Session(serial, 0)
-        session.pc = record.pc
-        _remember(session, plan)
-        for packed, hold in zip(record.scopes, plan.holds, strict=True):
-            self._scope(session, packed, hold)
-        if plan.work is not None:
-            self._job(session, plan.work, record.place)
-        elif plan.is_hold:
-            pool, rank, *pools = record.place
-            session.status, session.place = Status.QUEUED, pool
-            self.claims.append((pool, rank, Claim(session, tuple(pools), 0, rank)))
-        else:
-            pool, rank, scope_place, part, units = record.place
-            session.status, session.place = Status.GROWING, pool
-            allocation = session.scopes[scope_place].allocations[part]
-            self.growers.append((pool, rank, Grower(session, allocation, units, rank)))
-        for pool, units, rank in record.entries:
-            self.entries.append((pool, rank, Entry(session, units, 0, rank)))
-        return session
-
-    def _scope(self, session: Session, packed: tuple[Any, ...], hold: int) -> None:
-        scope = Scope(hold, self._admission(session, packed[0]), 0)
-        for i in range(1, len(packed), 2):
-            allocation = Allocation(session, scope, packed[i], packed[i + 1], 0)
-            scope.allocations.append(allocation)
-            self.allocations.append(allocation)
-        session.scopes.append(scope)
-
-    def _admission(self, session: Session, rank: int) -> int:
-        """A number of admission: in the order of the ranks, and where none is kept after the hold around it."""
-        if rank:
-            return _RANKED + rank * _DEPTH
-        return session.scopes[-1].number + 1 if session.scopes else (len(self.allocations) + 1) * _DEPTH
-
-    def _job(self, session: Session, work: Amount, place: tuple[Any, ...]) -> None:
-        stage, _, phase, rank = place
-        job = Job(session.serial + 1, stage, work, session)
-        session.status, session.place, session.job = Status.AT_STAGE, stage, job
-        if phase == WAITING:
-            self.waiting.append((stage, rank, job))
-        else:
-            self.serving.append((stage, rank, job))
-            self.phases[job.number] = phase
-
-    def _dead(self, plan: Plan) -> None:
-        ((pool, units, rank),) = plan.record.entries
-        owner = Session(-1 - len(self.entries), 0)
-        owner.status = Status.ENDED
-        _remember(owner, plan)
-        self.entries.append((pool, rank, Entry(owner, units, 0, rank, dead=True)))
-
-    def _arrange(self) -> None:
-        """Put everything into its order."""
-        pools, stages = self.configuration.pools, self.configuration.stages
-        for pool, _, entry in sorted(self.entries, key=_order):
-            state = pools[pool]
-            state.cached += entry.units
-            if entry.dead:
-                state.dead.append(entry)
-            else:
-                state.entries[entry.owner.serial] = entry
-        for allocation in sorted(self.allocations, key=_admission):
-            holds = pools[allocation.pool]
-            holds.used += allocation.units
-            holds.allocations.append(allocation)
-        for pool, _, claim in sorted(self.claims, key=_order):
-            pools[pool].queue.append(claim)
-        for pool, _, grower in sorted(self.growers, key=_order):
-            pools[pool].growers.append(grower)
-        for stage, _, job in sorted(self.waiting, key=_order):
-            stages[stage].waiting.append(job)
-        for stage, _, job in sorted(self.serving, key=_order):
-            stages[stage].serving[job.number] = job
-
-
-def _remember(session: Session, plan: Plan) -> None:
-    if plan.attributes:
-        session.attributes = plan.attributes.copy()
-    for name, value in plan.built_in:
-        setattr(session, name, value)
-
-
-def _order(item: tuple[int, int, Any]) -> tuple[int, int]:
-    return item[0], item[1]
-
-
-def _admission(allocation: Allocation) -> int:
-    return allocation.scope.number

@@ -6,9 +6,9 @@ from typing import Any
 
 from serq.ir import flow
 from serq.ir import program as p
-from serq.semantics.canonical import WAITING, Codec
+from serq.semantics.canonical import Codec
 from serq.semantics.phases import WorkLaws
-from serq.semantics.records import DEAD, Record, State
+from serq.semantics.records import DEAD, WAITING, Record, State
 from serq.semantics.symbols import Amount
 
 

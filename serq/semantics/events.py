@@ -12,13 +12,14 @@ from typing import NamedTuple
 from serq.base.errors import OutsideFragmentError
 from serq.base.source import NOWHERE
 from serq.ir import program as p
-from serq.semantics.canonical import WAITING, Codec
+from serq.semantics.canonical import Codec
 from serq.semantics.control import Control
-from serq.semantics.enumerated import EnumeratedWorld, Impulses
+from serq.semantics.enumerated import EnumeratedWorld
 from serq.semantics.fragment_errors import NoAmount
+from serq.semantics.impulses import Impulses
 from serq.semantics.machine import Limits, Machine
 from serq.semantics.phases import WorkLaws
-from serq.semantics.records import DEAD, Quotients, Record, State
+from serq.semantics.records import DEAD, WAITING, Quotients, Record, State
 from serq.semantics.symbols import RealNumberError, constant_text, rational
 
 Impulse = tuple[tuple[str, Fraction], ...]

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from serq.base.errors import LimitError
 from serq.ir import program as p
-from serq.semantics.canonical import WAITING, Codec
-from serq.semantics.records import DEAD, State
+from serq.semantics.canonical import Codec
+from serq.semantics.records import DEAD, WAITING, State
 
 
 def too_many_states(program: p.Program, codec: Codec, states: Sequence[State], limit: int) -> LimitError:

@@ -1,7 +1,7 @@
 """Every measure of a program as a ratio of long-run reward rates of its chain, or the reason why it is none.
 
 State rewards bear the names of the measures that they are means of; impulse rewards are earned at transitions
-(`serq.semantics.enumerated.Impulses`).
+(`serq.semantics.impulses.Impulses`).
 """
 
 from collections.abc import Iterable, Sequence

@@ -30,6 +30,12 @@ class Record(NamedTuple):
 DEAD = -1
 """The `pc` of the record of a dead entry."""
 
+WAITING = -1
+"""The phase of a job that is not in service; also the rank where no order is kept."""
+
+Phases = dict[int, int]
+"""The phase of every job in service, by job number."""
+
 State = tuple[int, ...]
 """The numbers of a state's records, sorted: sessions first come first numbered, dead entries among them."""
 

@@ -5,8 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from serq.ir import program as p
-from serq.semantics.canonical import WAITING
-from serq.semantics.records import DEAD, Record, State
+from serq.semantics.records import DEAD, WAITING, Record, State
 
 Vector = tuple[Fraction, ...]
 
