@@ -162,7 +162,7 @@ def replay(
     InputError or LoadError for a trace that is none, RunError when the program fails.
     """
     from serq.semantics import replay as replays
-    from serq.semantics.traces import trace_of
+    from serq.traces.reader import trace_of
 
     return replays.replay(program, trace_of(program, trace), options, sink, progress=progress)
 

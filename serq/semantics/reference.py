@@ -11,7 +11,6 @@ from serq.ir import expr as e
 from serq.ir import program as p
 from serq.semantics.arrivals import Arrivals
 from serq.semantics.configuration import Status
-from serq.semantics.corpus import Corpus
 from serq.semantics.invariants import check_invariants
 from serq.semantics.machine import Machine
 from serq.semantics.memory import memory_in_use
@@ -21,7 +20,8 @@ from serq.semantics.sampled import SampledWorld
 from serq.semantics.series import Series, series_of
 from serq.semantics.statistics import Counts, Statistics, Window
 from serq.semantics.tallies import Samples
-from serq.semantics.traces import trace_of
+from serq.traces.corpus import Corpus
+from serq.traces.reader import trace_of
 
 Progress = Callable[[float], object]
 """Told from time to time which part of the run is done, from 0 to 1. What it raises stops the run."""

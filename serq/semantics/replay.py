@@ -14,7 +14,6 @@ from serq.ir import program as p
 from serq.ir.evaluate import Value
 from serq.semantics.arrivals import Arrivals
 from serq.semantics.configuration import Claim, Session, Status
-from serq.semantics.corpus import Corpus
 from serq.semantics.errors import NeverAdmitted, WaitsForEver
 from serq.semantics.fan_out import FanOut
 from serq.semantics.invariants import check_invariants
@@ -28,6 +27,7 @@ from serq.semantics.scene import shown
 from serq.semantics.statistics import Window
 from serq.semantics.step_log import Step, StepLog
 from serq.semantics.world import Recorder
+from serq.traces.corpus import Corpus
 
 Progress = Callable[[float, int], object]
 """Told from time to time the time of the replay and how many requests are done. What it raises stops the replay."""

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 
 from serq.base.errors import LimitError, UsageError
 from serq.ir import program as p
-from serq.semantics.corpus import Corpus
 from serq.semantics.options import RunOptions
 from serq.semantics.reference import Interpreter, Progress, RunResult
-from serq.semantics.traces import trace_of
+from serq.traces.corpus import Corpus
+from serq.traces.reader import trace_of
 
 
 def replicate(

@@ -10,12 +10,12 @@ from serq.ir.laws import Law, problem_of
 from serq.semantics import rng
 from serq.semantics.clocks import Clocks, Sharing
 from serq.semantics.configuration import Job, Session
-from serq.semantics.corpus import Corpus
 from serq.semantics.errors import BadLaw, BadStageValue
 from serq.semantics.machine import Machine
 from serq.semantics.online import StageEstimates
 from serq.semantics.sampling import SAMPLERS, Arguments
 from serq.semantics.world import Estimate, Purpose
+from serq.traces.corpus import Corpus
 
 
 class SampledWorld:

@@ -15,8 +15,8 @@ from serq.base.diagnostics import Diagnostic
 from serq.base.errors import LoadError
 from serq.base.render import render_all
 from serq.base.source import SourceFile
-from serq.semantics import trace_errors
-from serq.semantics.traces import read_trace
+from serq.traces import errors as trace_errors
+from serq.traces.reader import read_trace
 
 FOLDER = Path(__file__).parent / "trace"
 CASES = sorted(FOLDER.glob("*.csv"))

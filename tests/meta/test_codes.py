@@ -10,6 +10,7 @@ from serq.base.diagnostics import Diagnostic
 RANGES = {
     "serq.syntax": range(1, 100),
     "serq.check": range(100, 500),
+    "serq.traces": range(700, 800),
     "serq.semantics": range(500, 800),
     "serq.exporters": range(800, 900),
 }

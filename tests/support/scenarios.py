@@ -15,7 +15,7 @@ from serq.ir.program import Program
 from serq.pipeline import load
 from serq.semantics.replay import Replayed, ReplayOptions, replay
 from serq.semantics.step_log import Step
-from serq.semantics.traces import read_trace
+from serq.traces.reader import read_trace
 
 ROOT = Path(__file__).parents[2]
 MODELS = ROOT / "models" / "serving"

@@ -6,7 +6,7 @@ from running import options, program_of, run, seen
 from serq.base.errors import InputError, LoadError
 from serq.base.render import render
 from serq.semantics.reference import simulate
-from serq.semantics.traces import read_trace
+from serq.traces.reader import read_trace
 
 HEADER = "session,turn,new,out,think,forced\n"
 

@@ -18,9 +18,9 @@ from typing import Any, TextIO
 from serq.base.errors import InputError, LoadError, UsageError
 from serq.base.source import NOWHERE, SourceFile, Span
 from serq.ir import program as p
-from serq.semantics.corpus import Corpus
-from serq.semantics.file_errors import NoReader, NotATable, UnreadableTrace
-from serq.semantics.trace_rows import RowReader
+from serq.traces.corpus import Corpus
+from serq.traces.file_errors import NoReader, NotATable, UnreadableTrace
+from serq.traces.rows import RowReader
 
 _PARQUET_MAGIC = b"PAR1"
 _ROWS_AT_A_TIME = 20_000

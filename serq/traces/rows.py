@@ -7,8 +7,8 @@ from typing import Any
 
 from serq.base.diagnostics import Diagnostic
 from serq.base.source import Span
-from serq.semantics.corpus import CorpusBuilder
-from serq.semantics.trace_errors import BadCell, BadHeader, BadRow, EmptyTrace, TurnOrder
+from serq.traces.corpus import CorpusBuilder
+from serq.traces.errors import BadCell, BadHeader, BadRow, EmptyTrace, TurnOrder
 
 REQUIRED = ("session", "turn", "new", "out", "think")
 OPTIONAL = ("forced", "start")

@@ -1,0 +1,1 @@
+"""Recorded sessions: reading traces, and making them from other people's formats."""
