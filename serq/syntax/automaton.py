@@ -71,6 +71,8 @@ class Automaton:
 
     def fitting(self, state: ParserState[int]) -> frozenset[str]:
         """The terminals that the parse can take next, looking through the reductions that they would cause."""
+        if state.position == state.parse_conf.end_state:
+            return frozenset({"$END"})
         return frozenset(name for name in state.parse_conf.states[state.position] if _fits(state, name))
 
     def begin(self, start: Start) -> InteractiveParser:

@@ -16,6 +16,9 @@ from serq.syntax import ast, wording
 WIDTH = 100
 """What is put on one line although it could stand on several ends before this column."""
 
+RAGGED = 24
+"""Comments at the ends of lines are aligned when the lines differ by at most so many columns."""
+
 Entry = ast.Item | ast.Statement | wording.Option
 
 
@@ -24,13 +27,15 @@ def format_module(module: ast.Module) -> str:
     printer = _Printer(list(module.comments))
     printer.entries(module.items)
     printer.comments_before(None)
-    return "".join(f"{line}\n" for line in printer.lines)
+    return "".join(f"{line}\n" for line in printer.finished())
 
 
 @dataclass
 class _Printer:
     comments: list[ast.Comment]
     lines: list[str] = field(default_factory=list)
+    tails: dict[int, str] = field(default_factory=dict)
+    """Comments at the end of a line, by its index."""
     depth: int = 0
     taken: int = 0
     """The comments that are printed already."""
@@ -44,6 +49,22 @@ class _Printer:
     def line(self, text: str) -> None:
         self.lines.append("  " * self.depth + text)
         self.tail_free = True
+
+    def tail(self, comment: ast.Comment) -> None:
+        self.tails[len(self.lines) - 1] = comment.text
+
+    def finished(self) -> list[str]:
+        """The lines with the comments at their ends; those of neighbouring lines begin in one column."""
+        out, run = list(self.lines), list[int]()
+        for i in [*self.tails, -1]:
+            if run and (i != run[-1] + 1 or not _alike(self.lines[i], self.lines[run[0]])):
+                lengths = [len(self.lines[k]) for k in run]
+                aligned = max(lengths) if max(lengths) - min(lengths) <= RAGGED else 0
+                for k in run:
+                    out[k] = f"{out[k].ljust(aligned)}  {self.tails[k]}"
+                run = []
+            run.append(i)
+        return out
 
     def gap(self, line: int) -> None:
         """A blank line where the source has one before `line`."""
@@ -61,7 +82,7 @@ class _Printer:
         """Print the comments before a position, or all."""
         for comment in self.pending(position):
             if not comment.alone and self.tail_free and comment.span.line == self.last_line:
-                self.lines[-1] += "  " + comment.text
+                self.tail(comment)
             else:
                 self.gap(comment.span.line)
                 self.line(comment.text)
@@ -154,7 +175,7 @@ class _Printer:
         first = entries[0].span[:2] if entries else _end(span)
         for comment in self.pending(first)[:1]:
             if not comment.alone and comment.span.line == span.line:
-                self.lines[-1] += "  " + comment.text
+                self.tail(comment)
                 self.taken += 1
         self.tail_free = False
         self.last_line = 0
@@ -168,6 +189,12 @@ class _Printer:
         self.depth += 1
         self.comments_before(_end(span))
         self.depth -= 1
+
+
+def _alike(line: str, other: str) -> bool:
+    """Whether two lines stand side by side in one block, neither of them its beginning or end."""
+    indented = len(line) - len(line.lstrip()) == len(other) - len(other.lstrip())
+    return indented and not any(text.lstrip().startswith("}") or text.endswith("{") for text in (line, other))
 
 
 def _end(span: Span) -> tuple[int, int]:
