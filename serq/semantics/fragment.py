@@ -6,7 +6,8 @@ are finite; (M7) time passes in every loop (the linker and the machine see to it
 depends on the states that can be reached (M5 and M8 in part) is found by exploring.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from serq.base.diagnostics import Diagnostic, Note
 from serq.base.source import NOWHERE, Span
@@ -32,7 +33,28 @@ def violations(program: p.Program, *, fixed_work: bool = False) -> tuple[Diagnos
         *_reused_draws(control),
         *_serials(control),
     ]
-    return tuple(sorted(dict.fromkeys(found), key=lambda d: (d.span, d.code)))
+    return _together(sorted(dict.fromkeys(found), key=lambda d: (d.span, d.code)))
+
+
+Steering = errors.TimeInControl | errors.DrawInControl | errors.RealKey | errors.EndlessValues
+
+
+def _together(found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """One complaint per source of a number that must not steer: it names the other places that the number reaches."""
+    groups: dict[object, list[Diagnostic]] = {}
+    for d in found:
+        sources = tuple(note.span for note in d.notes)
+        key = (type(d), d.what, sources) if isinstance(d, Steering) and sources else d
+        groups.setdefault(key, []).append(d)
+    return tuple(_one_of(group) for group in groups.values())
+
+
+def _one_of(group: list[Diagnostic]) -> Diagnostic:
+    first, *others = group
+    places = [f"{d.place} (line {d.span.line})" for d in others if isinstance(d, Steering)]
+    if not places:
+        return first
+    return replace(first, notes=(*first.notes, Note(message=f"it also reaches {', '.join(places)}")))
 
 
 # -- the deployment and the workload ---------------------------------------------------------------------------------
