@@ -57,9 +57,8 @@ def _shape_problem(system: System) -> str:
     tests = _tests(graph)
     if system.source.population is None:
         after = [edge.target for i in tests for edge in graph.edges[i] if edge.target != GONE]
-        return (
-            "a session that found no room must not come back" if (reachable(graph, after) | set(after)) & tests else ""
-        )
+        back = (reachable(graph, after) | set(after)) & tests
+        return "a session that found no room must not come back" if back else ""
     refused = [edge.target for i in tests for edge in graph.edges[i] if edge.room and edge.room.full]
     served = [edge.target for i in stays for edge in graph.edges[i]]
     landings = [_landing(graph, target) for target in (*refused, *served)]

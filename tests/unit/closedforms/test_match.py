@@ -442,6 +442,29 @@ def test_a_mark_kept_while_its_place_is_passed_again() -> None:
     assert "observe.two.mean" not in values(matched(text))  # two instants of one place: not followed, not guessed
 
 
+def test_a_mark_that_is_made_again_only_sometimes() -> None:
+    text = MM1N.replace("loop {", "set t = now; loop { set k = ~bernoulli(0.5); set t = k ? now : t;").replace(
+        "run think (~exp(Z));", "branch (k) { observe fresh = now - t; } observe any = now - t; run think (~exp(Z));"
+    )
+    found = matched(text)
+    assert values(found)["observe.fresh.mean"] == F(69372, 16319)
+    (kept,) = (e for e in found.estimates if e.measure == "observe.any.mean")
+    assert (kept.value, kept.reason) == (None, "it is kept while the place that made it is passed again")
+
+
+def test_what_a_test_for_room_leaves_open_is_not_guessed() -> None:
+    look = "observe always = busy(svc) + queue(svc) < 9; observe some = queue(svc);"
+    look += "observe luck = queue(svc) * ~bernoulli(0.5);"
+    first = "observe first = queue(svc);"
+    found = matched(LOSS % f"{first} branch (busy(svc) + queue(svc) < K) {{ {look} run svc (~exp(1 / mu)); }}")
+    assert names(found) == ["mmck"]
+    got = values(found)
+    assert got["observe.always.mean"] == 1
+    assert "observe.first.mean" not in got
+    assert "observe.some.mean" not in got
+    assert "observe.luck.mean" not in got
+
+
 def test_floats_where_the_constants_are_irrational() -> None:
     found = matched(MM1N, mu="sqrt(2)")
     got = values(found)["stage.svc.number"]
