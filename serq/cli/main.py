@@ -12,7 +12,9 @@ from serq import __version__
 from serq.cli.failures import run_and_report
 from serq.cli.streams import prepare_streams
 
-VERBS = ("check", "closed-form", "explain", "export", "fmt", "lint", "models", "price", "replay", "run", "solve")
+VERBS = (
+    "check", "closed-form", "explain", "export", "fmt", "lint", "models", "price", "replay", "run", "solve", "trace",
+)  # fmt: skip
 TERMINATED = 128 + signal.SIGTERM
 
 

@@ -35,7 +35,7 @@ def read_trace(path: Path, extra: Sequence[str] = ()) -> Corpus:
     try:
         reader = _read_parquet(path, extra) if is_parquet(path) else _read_csv(path, extra)
         if reader.faults:
-            raise LoadError(_excerpts(path, {fault.span.line for fault in reader.faults}), reader.faults)
+            raise LoadError(excerpts(path, {fault.span.line for fault in reader.faults}), reader.faults)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError.of(UnreadableTrace(span=NOWHERE, path=str(path), reason=reason)) from error
@@ -129,7 +129,7 @@ def _add_batches(reader: RowReader, file: Any) -> None:
     reader.finish()
 
 
-def _excerpts(path: Path, lines: set[int]) -> SourceFile:
+def excerpts(path: Path, lines: set[int]) -> SourceFile:
     """The file with those lines only, the others empty: a diagnostic shows no others, and the file may be huge."""
     if is_parquet(path):
         return SourceFile(str(path), "")
