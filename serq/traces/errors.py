@@ -65,27 +65,3 @@ class EmptyTrace(Diagnostic):
 
     code: ClassVar[str] = "SQ714"
     template: ClassVar[str] = "the trace has no rows"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ForeignHeader(Diagnostic):
-    """A file that is to be converted lacks columns of the format that it is said to have."""
-
-    code: ClassVar[str] = "SQ715"
-    template: ClassVar[str] = "the header lacks {missing}: this is no {form} trace"
-    hint_template: ClassVar[str] = "a {form} trace has the columns {columns}"
-
-    missing: str
-    form: str
-    columns: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class BadLine(Diagnostic):
-    """A line that is no JSON object."""
-
-    code: ClassVar[str] = "SQ716"
-    template: ClassVar[str] = "row {row} is no JSON object: {problem}"
-
-    row: int
-    problem: str

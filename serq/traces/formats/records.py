@@ -12,8 +12,9 @@ from typing import Any, NoReturn
 from serq.base.diagnostics import Diagnostic
 from serq.base.errors import InputError, LoadError
 from serq.base.source import NOWHERE, Span
-from serq.traces.errors import BadCell, BadLine, BadRow, ForeignHeader
+from serq.traces.errors import BadCell, BadRow
 from serq.traces.file_errors import NotATable, UnreadableTrace
+from serq.traces.formats.errors import BadLine, ForeignHeader
 from serq.traces.reader import cell_span, excerpts, open_text
 from serq.traces.rows import COLUMNS, MOST_FAULTS, Column
 
@@ -138,7 +139,7 @@ def json_lines(path: Path, faults: Faults) -> Iterator[Record]:
             try:
                 value = json.loads(text)
                 if not isinstance(value, dict):
-                    raise ValueError(f"it is {type(value).__name__}")
+                    raise ValueError("it is a list" if isinstance(value, list) else "it is a single value")
             except ValueError as error:
                 span = Span(line_number, 1, line_number, len(text) + 1)
                 faults.add(BadLine(span=span, row=number, problem=str(error)))
