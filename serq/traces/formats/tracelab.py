@@ -20,6 +20,7 @@ from serq.traces.formats.records import (
     SkipRecordError,
     csv_records,
     json_lines,
+    reading_of,
 )
 from serq.traces.formats.turns import Reading, Turn
 from serq.traces.reader import open_text
@@ -33,7 +34,7 @@ _THINK_JSON = "think: from the last output of a round to the last input of the n
 
 def read(reading: Reading) -> Iterator[Turn]:
     """The sessions of the file, in whichever of its two forms it is."""
-    with open_text(reading.path) as file:
+    with reading_of(reading.path, "text"), open_text(reading.path) as file:
         is_json = file.read(1) == "{"
     return _read_json(reading) if is_json else _read_csv(reading)
 
