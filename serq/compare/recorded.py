@@ -91,8 +91,10 @@ def _csv(path: Path) -> tuple[Sequence[str], Iterable[Sequence[Any]]]:
 
 
 def _parquet(path: Path) -> tuple[Sequence[str], Iterable[Sequence[Any]]]:
-    from pyarrow import parquet
-
+    try:
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ValueError("it is Parquet, and pyarrow is not installed: install serq[frames]") from error
     table = parquet.read_table(path)
     return table.column_names, zip(*(column.to_pylist() for column in table.columns), strict=True)
 

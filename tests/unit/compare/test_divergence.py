@@ -27,7 +27,7 @@ def file_of(folder: Path, text: str, name: str) -> Path:
 
 
 def only(left: Path, right: Path, **options: float) -> Comparison:
-    (result,) = compare_recordings(read_recording(left), read_recording(right), **options)  # type: ignore[arg-type]
+    (result,) = compare_recordings(read_recording(left), read_recording(right), **options)
     return result
 
 
