@@ -222,6 +222,11 @@ def test_a_fault_does_not_bring_others_with_it():
     assert codes("session { run svc (~exp(1; set a = 1; }") == [("SQ020", 1, 19), ("SQ020", 1, 24)]
     assert codes("let a = 2 ^ 3;") == [("SQ010", 1, 11)]
     assert codes("session { pool p { cap 1; } }") == [("SQ036", 1, 11)]
+    assert codes("session { end; } } set a = 1;") == [("SQ021", 1, 18)]
+
+
+def test_a_statement_that_breaks_off_does_not_swallow_the_next_line():
+    assert codes("session {\n  run svc\n  set = 1;\n}") == [("SQ039", 3, 3), ("SQ046", 3, 7)]
 
 
 def test_text_after_a_single_expression():
