@@ -5,13 +5,15 @@ any false alarm in the whole table below `false_alarm`, whatever the dependence 
 Statistics 6).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Literal
 
 from scipy.special import stdtr, stdtrit
 
+from serq.compare.rare import Usual
 from serq.ir.measures import Measure
 from serq.ir.results import Estimate
 
@@ -29,14 +31,16 @@ FLOAT_TOLERANCE = 1e-9
 class Row:
     """One measure: what each witness says, and how they compare.
 
-    `z` is (simulated - reference) / standard error, the reference being exact where there is one, else the closed
-    form. `finds` is the smallest relative error that this run would have found with probability `POWER`.
+    `z` is (simulated - reference) / `error`, the reference being exact where there is one, else the closed form; the
+    error is the sample's, or what rare excursions may do to it if that is more. `finds` is the smallest relative error
+    that this run would have found with probability `POWER`.
     """
 
     measure: Measure
     simulated: Estimate | None
     exact: Estimate | None
     closed: Estimate | None
+    error: float | None = None
     z: float | None = None
     p_value: float | None = None
     finds: float | None = None
@@ -74,14 +78,21 @@ def compare(
     exact: Iterable[Estimate],
     closed: Iterable[Estimate],
     false_alarm: float = FALSE_ALARM,
+    usual: Mapping[str, Usual] = MappingProxyType({}),
 ) -> Agreement:
-    """Join the witnesses' answers by measure and test them against each other."""
+    """Join the witnesses' answers by measure and test them against each other.
+
+    `usual`: the measures that left one value on rare excursions only. What they varied by is not trusted alone.
+    """
     by_simulation, by_chain, by_formula = ({e.measure: e for e in es} for es in (simulated, exact, closed))
-    rows = [_row(m, by_simulation.get(m.name), by_chain.get(m.name), by_formula.get(m.name)) for m in measures]
+    rows = [
+        _row(m, by_simulation.get(m.name), by_chain.get(m.name), by_formula.get(m.name), usual.get(m.name))
+        for m in measures
+    ]
     tested = [i for i, row in enumerate(rows) if row.p_value is not None]
     rejected = _holm([rows[i].p_value or 0.0 for i in tested], false_alarm)
     for place, i in enumerate(tested):
-        rows[i] = _verdict(rows[i], rejected[place], false_alarm / len(tested))
+        rows[i] = _verdict(rows[i], rejected[place], false_alarm / len(tested), usual.get(rows[i].measure.name))
     return Agreement(tuple(rows), false_alarm, len(tested))
 
 
@@ -89,7 +100,13 @@ def _value(estimate: Estimate | None) -> Fraction | float | None:
     return None if estimate is None else estimate.value
 
 
-def _row(measure: Measure, simulated: Estimate | None, exact: Estimate | None, closed: Estimate | None) -> Row:
+def _row(
+    measure: Measure,
+    simulated: Estimate | None,
+    exact: Estimate | None,
+    closed: Estimate | None,
+    usual: Usual | None,
+) -> Row:
     row = Row(measure, simulated, exact, closed)
     witnesses = [e for e in (simulated, exact, closed) if _value(e) is not None]
     if not witnesses:
@@ -102,34 +119,37 @@ def _row(measure: Measure, simulated: Estimate | None, exact: Estimate | None, c
         return replace(row, verdict="one witness")
     if simulated is None or simulated.value is None:
         return replace(row, verdict="agrees")
-    return _test(row, simulated, float(reference))
+    return _test(row, simulated, float(reference), usual)
 
 
-def _test(row: Row, simulated: Estimate, reference: float) -> Row:
+def _test(row: Row, simulated: Estimate, reference: float, usual: Usual | None) -> Row:
     """The two-sided test of one simulated value; a value that cannot vary must be equal."""
     assert simulated.value is not None
     difference = float(simulated.value) - reference
     error, degrees = simulated.standard_error, simulated.degrees
     if error is None or degrees is None:
         return replace(row, verdict="one witness", why="the run is too short for an interval")
+    if error == 0 and abs(difference) <= FLOAT_TOLERANCE * max(1.0, abs(reference)):
+        return replace(row, verdict="agrees")
+    if usual is not None:
+        error = max(error, usual.error_at(reference))
     if error == 0:
-        same = abs(difference) <= FLOAT_TOLERANCE * max(1.0, abs(reference))
-        why = "" if same else "every batch gave the same value, and it is not the reference"
-        return replace(row, verdict="agrees" if same else "disagrees", why=why)
+        return replace(row, verdict="disagrees", why="every batch gave the same value, and it is not the reference")
     z = difference / error
-    return replace(row, z=z, p_value=2 * float(stdtr(degrees, -abs(z))))
+    return replace(row, error=error, z=z, p_value=2 * float(stdtr(degrees, -abs(z))))
 
 
-def _verdict(row: Row, rejected: bool, level: float) -> Row:
+def _verdict(row: Row, rejected: bool, level: float, usual: Usual | None) -> Row:
     assert row.simulated is not None
-    assert row.simulated.standard_error is not None
+    assert row.error is not None
     degrees = row.simulated.degrees
     reference = _value(row.exact) if _value(row.exact) is not None else _value(row.closed)
     assert reference is not None
     finds = None
     if reference != 0:
         needed = float(stdtrit(degrees, 1 - level / 2) + stdtrit(degrees, POWER))
-        finds = needed * row.simulated.standard_error / abs(float(reference))
+        found = max(needed * row.error, usual.found(float(reference), needed) if usual else 0.0)
+        finds = found / abs(float(reference))
     if not rejected:
         return replace(row, finds=finds, verdict="agrees")
     chance = f"chance explains this with p = {row.p_value:.1e}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from serq.base.diagnostics import Diagnostic
 from serq.base.errors import LimitError, NoSteadyStateError, OutsideFragmentError
 from serq.compare.agree import FALSE_ALARM, Agreement, compare
+from serq.compare.rare import usual_values
 from serq.ir.measures import measures_of
 from serq.ir.program import Program
 from serq.ir.results import Estimate
@@ -72,7 +73,8 @@ def three_way(
         simulation = replace(options.simulation, replications=replications)
         report, results = simulate(to_simulate, simulation, progress)
         simulated = pooled_estimates(to_simulate, results)
-        agreement = compare(measures_of(program), simulated, exact, matches.estimates, options.false_alarm)
+        usual = usual_values(results, report.options.horizon)
+        agreement = compare(measures_of(program), simulated, exact, matches.estimates, options.false_alarm, usual)
         if _enough(agreement, options.until_power) or replications >= LONGEST_STUDY:
             break
         replications *= 2
