@@ -48,6 +48,14 @@ def number(value: Number | int) -> Named:
 
 ZERO, ONE = number(0), number(1)
 
+LONGEST_NAME = 100
+"""The number of operations beyond which nobody can read what a number is in the constants of the program."""
+
+
+def trimmed(value: Named) -> Named:
+    """The same number, without its name where that has grown too long."""
+    return number(value.value) if value.symbol.count_ops() > LONGEST_NAME else value
+
 
 @dataclass(frozen=True, slots=True)
 class Now:
@@ -96,6 +104,11 @@ class Amount:
     def swapped(self, change: Callable[[Atom], Atom]) -> "Amount":
         """The same form over other atoms."""
         return replace(self, terms=tuple((change(atom), factor) for atom, factor in self.terms))
+
+    @property
+    def trimmed(self) -> "Amount":
+        """The same form, without names that have grown too long."""
+        return Amount(trimmed(self.constant), tuple((atom, trimmed(factor)) for atom, factor in self.terms))
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,7 @@ class _Composer:
         self.answer = answer
         self.system = answer.system
         self.stations = {station.place: station for station in answer.system.stations}
+        self.known_ages: dict[tuple[int, Atom], Mapping[int, Number]] = {}
 
     def of(self, measure: Measure) -> Number | Reason:
         match measure.kind:
@@ -184,9 +185,11 @@ class _Composer:
         return mean if clocks == 0 else "it is a time of day, not an interval"
 
     def _ages(self, kind: int, atom: Atom) -> Mapping[int, Number]:
-        sojourns = {node: s for (k, node), s in self.answer.sojourns.items() if k == kind}
-        graph = self.system.kinds[kind].graph
-        return ages(graph, atom, self.answer.chances[kind], self.answer.passes[kind], sojourns)
+        if (kind, atom) not in self.known_ages:
+            sojourns = {node: s for (k, node), s in self.answer.sojourns.items() if k == kind}
+            graph, passes = self.system.kinds[kind].graph, self.answer.passes[kind]
+            self.known_ages[kind, atom] = ages(graph, atom, self.answer.chances[kind], passes, sojourns)
+        return self.known_ages[kind, atom]
 
     # -- gauges and sessions -----------------------------------------------------------------------------------------
 

@@ -26,27 +26,28 @@ def accumulate(chances: Chances, base: Sequence[Any]) -> list[Any]:
                 into[j][i] = into[j].get(i, 0) + p
                 users[i].add(j)
     x = list(base)
-    order = range(size - 1, -1, -1)
-    for k in order:
+    for k in reversed(range(size)):
         _eliminate(k, into, users, x)
-    for k in reversed(order):
+    for k in range(size):
         x[k] = x[k] + sum(x[i] * p for i, p in into[k].items())
     return x
 
 
 def _eliminate(k: int, into: list[dict[int, Any]], users: list[set[int]], x: list[Any]) -> None:
-    """Write x[k] in the other unknowns, and that into every equation that uses it."""
+    """Write x[k] in the unknowns before it, and that into the equations of those that use it. In the order of a program
+    most nodes are used by the next only, and little is filled in.
+    """
     own = into[k].pop(k, 0)
-    users[k].discard(k)
     if own != 0:
         x[k] = x[k] / (1 - own)
         into[k] = {i: p / (1 - own) for i, p in into[k].items()}
     for j in users[k]:
-        share = into[j].pop(k)
-        x[j] = x[j] + share * x[k]
-        for i, p in into[k].items():
-            into[j][i] = into[j].get(i, 0) + share * p
-            users[i].add(j)
+        if j < k:
+            share = into[j].pop(k)
+            x[j] = x[j] + share * x[k]
+            for i, p in into[k].items():
+                into[j][i] = into[j].get(i, 0) + share * p
+                users[i].add(j)
 
 
 def closed_classes(graph: Graph) -> list[frozenset[int]]:

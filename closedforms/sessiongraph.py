@@ -234,7 +234,7 @@ def _dated(value: Value, place: int) -> Value:
     """What is stored of a value: the present becomes a past time."""
     if isinstance(value, Unclear):
         return value
-    return value.swapped(lambda atom: Mark(place) if isinstance(atom, Now) else atom)
+    return value.swapped(lambda atom: Mark(place) if isinstance(atom, Now) else atom).trimmed
 
 
 def _spent(value: Value, atoms: frozenset[Atom]) -> Value:

@@ -20,8 +20,10 @@ from serq.ir.flow import expressions
 MOST_KINDS = 200
 """The largest population whose sessions are told apart by `serial`."""
 
-MOST_SYMBOLIC = 80
-"""The largest graph whose visits are worked out in the program's constants as well as in numbers."""
+MOST_SYMBOLIC, MOST_SYMBOLS = 200, 12
+"""The largest graph, and the largest number of constants in its branches, for which visits are worked out in the
+program's constants as well as in numbers.
+"""
 
 
 @dataclass(frozen=True)
@@ -92,14 +94,27 @@ class System:
         `room` is the probability that a test for room succeeds.
         """
         which = self.kinds[kind]
-        values = _solve(
-            which, [[(x.target, _chance(x, room).value) for x in row] for row in which.graph.edges], ONE.value
-        )
-        symbols = [sympy.nsimplify(v, rational=True) if isinstance(v, float) else number(v).symbol for v in values]
-        chances = [[(x.target, _chance(x, room).symbol) for x in row] for row in which.graph.edges]
-        if len(chances) <= MOST_SYMBOLIC and any(not s.is_number for row in chances for _, s in row):
-            symbols = [sympy.cancel(s) for s in _solve(which, chances, sympy.Integer(1))]
-        return tuple(Named(v, s) for v, s in zip(values, symbols, strict=True))
+        chances = [[(edge.target, _chance(edge, room)) for edge in row] for row in which.graph.edges]
+        values = _solve(which, [[(j, p.value) for j, p in row] for row in chances], ONE.value)
+        names = _named_passes(which, [[(j, p.symbol) for j, p in row] for row in chances])
+        return tuple(Named(v, number(v).symbol if n is None else n) for v, n in zip(values, names, strict=True))
+
+
+def _named_passes(kind: Kind, chances: list[list[tuple[int, Any]]]) -> list[Any]:
+    """The passes as rational functions of the program's constants; None by node where that is too much, or nothing new.
+
+    In a field of fractions every step is reduced to lowest terms: expressions would double at every branch.
+    """
+    symbols = sorted({s for row in chances for _, p in row for s in p.free_symbols}, key=str)
+    nothing: list[Any] = [None] * len(chances)
+    if not 0 < len(symbols) <= MOST_SYMBOLS or len(chances) > MOST_SYMBOLIC:
+        return nothing
+    field = sympy.QQ.frac_field(*symbols)
+    try:
+        fractions = [[(j, field.from_sympy(p)) for j, p in row] for row in chances]
+    except sympy.polys.polyerrors.CoercionFailed:
+        return nothing  # a constant is a square root, a minimum, ...
+    return [field.to_sympy(x) for x in _solve(kind, fractions, field.one)]
 
 
 def _chance(edge: Any, room: Named | None) -> Named:
@@ -196,7 +211,7 @@ def _closed(code: FlatCode, constants: dict[str, Named], source: Source, crowd: 
         counted[graph] = counted.get(graph, 0) + 1
     kinds = tuple(Kind(graph, _members(graph), count) for graph, count in counted.items())
     for kind in kinds:
-        if kind.graph.ends & kind.members:
+        if kind.graph.ends:
             raise NotFollowedError("sessions are told apart by serial, and end", NOWHERE)
     return kinds
 

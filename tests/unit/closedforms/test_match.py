@@ -490,6 +490,21 @@ def test_latex_speaks_the_constants_of_the_program() -> None:
     assert latex_of(whole) == {}
 
 
+def test_a_long_way_through_the_code() -> None:
+    # 120 rounds, each with its own state, and a name that grows with every one of them
+    found = matched("""
+        let p = 0.5; stage a : fifo; stage z : delay; workload { arrive closed(2); }
+        session { set x = 1; set k = 0; set t = now; loop {
+          set k = k + 1; set x = x * p + 1;
+          branch (k < 120) { run z (~exp(0.01)); observe age = now - t; }
+          else { run a (~exp(x)); set x = 1; set k = 0; set t = now; } } }""")  # fmt: skip
+    assert names(found) == ["mm1n", "closed-network"]
+    mean, think = 2 - F(1, 2**120), F(119, 100)
+    assert bindings(found.matches[0])["mu"] == (1 / mean, str(1 / mean))
+    assert bindings(found.matches[0])["Z"][0] == think
+    assert values(found)["observe.age.mean"] == F(60, 100)  # the mean of 1, 2, ..., 119 hundredths
+
+
 def test_a_program_without_a_run_or_without_anybody() -> None:
     assert matched("stage a : fifo; workload { arrive poisson(1); } session { observe x = 1; }").why_not == (
         "no session runs anywhere"
