@@ -38,11 +38,12 @@ def test_ties_in_time_go_by_the_order_of_release() -> None:
         stage d : delay;
         workload { arrive batch(3); }
         session {
-          branch (serial < 2) { hold m (8) { run d (1); } cache (8); run d (9); end; }
-          run d (2); hold m (9) { }
+          branch (serial < 2) { run d (1 - serial); hold m (8) { run d (1 + serial); } cache (8); run d (9); end; }
+          run d (3); hold m (9) { }
         }
     """)
-    assert evictions(played) == [(2, 0, 8, 0), (2, 1, 8, 0)]
+    # both are released at 2; the clock of session 1 was set first
+    assert evictions(played) == [(3, 1, 8, 0), (3, 0, 8, 0)]
 
 
 def test_evict_by_is_read_anew_for_every_block() -> None:

@@ -1,5 +1,6 @@
 from dataclasses import fields, is_dataclass
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import commented, expressions, modules, parts
@@ -29,6 +30,17 @@ def test_a_program_survives_printing_and_reading(module):
 @settings(max_examples=120)
 def test_an_expression_survives_printing_and_reading(expr):
     assert parse_expression(SourceFile("e", expression(expr))) == expr
+
+
+KEPT = [
+    "1 - (2 - 3)", "1 / (2 * 3)", "(1 + 2) * 3", "-(1 + 2)", "!(a && b)", "(a || b) && c", "(1 == 2) < 3",
+    "1 == (2 != 3)", "(a ? 1 : 2) ? 3 : 4", "(a ? 1 : 2) + 3", "queue(s[1 - (2 - 3)])", "~exp(1 / (2 / 3))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_parentheses_that_matter_are_kept(text):
+    assert expression(parse_expression(SourceFile("e", text))) == text
 
 
 @given(expressions, st.data())
