@@ -51,10 +51,18 @@ ZERO, ONE = number(0), number(1)
 LONGEST_NAME = 100
 """The number of operations beyond which nobody can read what a number is in the constants of the program."""
 
+UNNAMED = sympy.Dummy("unnamed")
+"""Stands for what has no name any more; so has everything that is made of it."""
+
 
 def trimmed(value: Named) -> Named:
     """The same number, without its name where that has grown too long."""
-    return number(value.value) if value.symbol.count_ops() > LONGEST_NAME else value
+    return Named(value.value, UNNAMED) if value.symbol.count_ops() > LONGEST_NAME else value
+
+
+def is_named(symbol: Any) -> bool:
+    """Whether this is a name in the constants of the program."""
+    return UNNAMED not in symbol.free_symbols
 
 
 @dataclass(frozen=True, slots=True)

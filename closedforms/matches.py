@@ -7,7 +7,7 @@ from typing import Any
 import sympy
 
 from serq.base.source import NOWHERE, Span
-from serq.closedforms.amounts import Named, trimmed
+from serq.closedforms.amounts import Named, is_named, trimmed
 from serq.closedforms.arguments import Argument
 from serq.closedforms.compose import Answer, estimates
 from serq.closedforms.formula import Evaluation, Formula, Values, evaluate_formula
@@ -85,7 +85,7 @@ class Matches:
 
 def bind(name: str, value: Named) -> Binding:
     """A number as a parameter."""
-    return Binding(name, value.value, text(value), trimmed(value).symbol)
+    return Binding(name, value.value, text(value), value.symbol if is_named(value.symbol) else None)
 
 
 def bind_list(name: str, values: list[Named]) -> Binding:
@@ -104,11 +104,13 @@ def _row(values: list[Named]) -> str:
 
 
 def text(value: Named) -> str:
-    """The number in the program's constants, or as a number where that is too long to read."""
-    symbol: Any = trimmed(value).symbol
+    """The number in the program's constants, or as a number where it has no name there that could be read."""
+    symbol: Any = value.symbol
     if symbol == sympy.oo:
         return "inf"
-    return str(symbol if symbol.is_number else sympy.cancel(symbol))
+    if not symbol.is_number:
+        symbol = trimmed(Named(value.value, sympy.cancel(trimmed(value).symbol))).symbol
+    return str(symbol) if is_named(symbol) else str(value.value)
 
 
 def attempt(

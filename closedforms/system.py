@@ -7,7 +7,7 @@ from typing import Any
 import sympy
 
 from serq.base.source import NOWHERE, Span
-from serq.closedforms.amounts import ONE, Amount, Named, Sample, Unclear, Work, number
+from serq.closedforms.amounts import ONE, UNNAMED, Amount, Named, Sample, Unclear, Work, number
 from serq.closedforms.evaluation import Knowledge, evaluate
 from serq.closedforms.flatcode import FlatCode, flatten
 from serq.closedforms.flows import closed_classes, passes_of_a_cycle, passes_of_one_session
@@ -107,7 +107,7 @@ def _named_passes(kind: Kind, chances: list[list[tuple[int, Any]]]) -> list[Any]
     """
     symbols = sorted({s for row in chances for _, p in row for s in p.free_symbols}, key=str)
     nothing: list[Any] = [None] * len(chances)
-    if not 0 < len(symbols) <= MOST_SYMBOLS or len(chances) > MOST_SYMBOLIC:
+    if not 0 < len(symbols) <= MOST_SYMBOLS or len(chances) > MOST_SYMBOLIC or UNNAMED in symbols:
         return nothing
     field = sympy.QQ.frac_field(*symbols)
     try:
