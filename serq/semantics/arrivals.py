@@ -1,10 +1,11 @@
 """How sessions come: the clock of the next arrival, as the program's `arrive` says."""
 
 from serq.base.errors import RunError
+from serq.codegen.seeds import Words
+from serq.codegen.streams import exponential
 from serq.ir import expr as e
 from serq.ir import program as p
 from serq.ir.evaluate import Compiled, NoScope, compile_expr
-from serq.semantics import rng
 from serq.semantics.errors import BadGap
 from serq.semantics.machine import Machine
 from serq.semantics.sampled import SampledWorld
@@ -62,7 +63,7 @@ class Arrivals:
     def _next_gap(self) -> float:
         arrivals = self.program.arrivals
         if isinstance(arrivals, p.Poisson):
-            return rng.exponential(self.words) / arrivals.rate.value
+            return exponential(self.words) / arrivals.rate.value
         assert isinstance(arrivals, p.Renewal)
         assert self.gap is not None
         gap = float(self.gap(_GapScope(self.world, self.words)))
@@ -76,7 +77,7 @@ class Arrivals:
 class _GapScope(NoScope):
     """The surroundings of a gap: the time, and draws from the stream of arrivals."""
 
-    def __init__(self, world: SampledWorld, words: rng.Words) -> None:
+    def __init__(self, world: SampledWorld, words: Words) -> None:
         self._world = world
         self._words = words
 

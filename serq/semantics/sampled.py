@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from serq.base.errors import RunError
+from serq.codegen.seeds import Words, stream
+from serq.codegen.streams import u01
 from serq.ir import expr as e
 from serq.ir import program as p
 from serq.ir.evaluate import Arithmetic, Doubles, NoScope, compile_expr
 from serq.ir.laws import Law, problem_of
-from serq.semantics import rng
 from serq.semantics.clocks import Clocks, Sharing
 from serq.semantics.configuration import Job, Session
 from serq.semantics.errors import BadLaw, BadStageValue
@@ -36,7 +37,7 @@ class SampledWorld:
         self._corpus = corpus
         self._by_start: Sequence[int] = () if corpus is None else corpus.by_start()
         self._constants = {c.name: c.folded.value for c in program.constants}
-        self._streams: dict[Purpose, dict[int, rng.Words]] = {"workload": {}, "session": {}}
+        self._streams: dict[Purpose, dict[int, Words]] = {"workload": {}, "session": {}}
         self._trace_sessions: dict[int, int] = {}
         self._valid: dict[int, Arguments] = {}  # by identity of the draw: parameters known to make a law
         self._sharing = [self._shared(stage) for stage in program.stages]
@@ -96,18 +97,18 @@ class SampledWorld:
 
     def branch(self, probability: float, session: Session, pc: int) -> bool:
         """One uniform of the session's stream."""
-        return rng.u01(self._stream(session.serial, "session")) < probability
+        return u01(self._stream(session.serial, "session")) < probability
 
-    def _stream(self, serial: int, purpose: Purpose) -> rng.Words:
+    def _stream(self, serial: int, purpose: Purpose) -> Words:
         streams = self._streams[purpose]
         words = streams.get(serial)
         if words is None:
-            words = streams[serial] = rng.stream(self._seed, self._replication, purpose, serial)
+            words = streams[serial] = stream(self._seed, self._replication, purpose, serial)
         return words
 
-    def arrival_stream(self) -> rng.Words:
+    def arrival_stream(self) -> Words:
         """The stream of the gaps between arrivals, from its beginning."""
-        return rng.stream(self._seed, self._replication, "arrivals")
+        return stream(self._seed, self._replication, "arrivals")
 
     def trace_turn(self, session: Session) -> Mapping[str, float]:
         """The row of the session's turn."""
@@ -137,7 +138,7 @@ class SampledWorld:
             return self._by_start[serial]
         if self.program.trace is not None and self.program.trace.ordered:
             return serial % sessions
-        return int(rng.u01(rng.stream(self._seed, self._replication, "trace choice", serial)) * sessions)
+        return int(u01(stream(self._seed, self._replication, "trace choice", serial)) * sessions)
 
     def forget(self, session: Session) -> None:
         """A session has ended: it draws no more."""

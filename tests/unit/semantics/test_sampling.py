@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from serq.codegen.seeds import stream
 from serq.ir.laws import ARITY, Law, mean, problem_of, second_moment, support
-from serq.semantics.rng import stream
 from serq.semantics.sampling import SAMPLERS
 
 COUNT = 100_000

@@ -6,7 +6,7 @@ import random
 import mpmath
 import pytest
 
-from serq.semantics.elementary import exp, log, log1p
+from serq.codegen.elementary import exp, log, log1p
 
 mpmath.mp.prec = 120
 

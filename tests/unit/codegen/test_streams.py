@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from serq.semantics import rng
-from serq.semantics.rng import _END, _HEIGHT, LAYERS, TAIL, _beyond, exponential, next_bits, stream, u01
+from serq.codegen import streams
+from serq.codegen.seeds import stream
+from serq.codegen.streams import beyond, exponential, next_bits, u01
+from serq.codegen.ziggurat import END, HEIGHT, LAYERS, TAIL
 
 FALSE_ALARM = 1e-4
 
@@ -79,8 +81,8 @@ def test_exponential_law():
     s = stream(12, 0, "session", 0)
     draws = np.array([exponential(s) for _ in range(200_000)])
     assert stats.kstest(draws, "expon").pvalue > FALSE_ALARM
-    beyond = int((draws > TAIL).sum())
-    assert stats.binomtest(beyond, len(draws), math.exp(-TAIL)).pvalue > FALSE_ALARM
+    far = int((draws > TAIL).sum())
+    assert stats.binomtest(far, len(draws), math.exp(-TAIL)).pvalue > FALSE_ALARM
     assert stats.kstest(draws[draws > 5] - 5, "expon").pvalue > FALSE_ALARM
 
 
@@ -88,16 +90,16 @@ def test_the_rare_path_fills_what_the_layers_leave_out(monkeypatch):
     """What the first draw of a layer does not decide has the law (exponential - layers) / its probability."""
     rare = []
 
-    def recorded(s, layer, x):
-        rare.append(_beyond(s, layer, x))
+    def recorded(s, at, layer, x):
+        rare.append(beyond(s, at, layer, x))
         return rare[-1]
 
-    monkeypatch.setattr(rng, "_beyond", recorded)
+    monkeypatch.setattr(streams, "beyond", recorded)
     s = stream(14, 0, "session", 0)
     count = 600_000
     for _ in range(count):
         exponential(s)
-    ends, insides = np.array(_END[:-1]), np.array(_END[1:])
+    ends, insides = np.array(END[:-1]), np.array(END[1:])
     probability = 1 - float(np.mean(insides / ends))
 
     def cdf(x):
@@ -134,8 +136,8 @@ def test_the_tables_of_the_ziggurat_are_layers_of_equal_area():
     getcontext().prec = 40
     area = (Decimal(TAIL) + 1) * (-Decimal(TAIL)).exp()
     for i in range(1, LAYERS):
-        height = (-Decimal(_END[i + 1])).exp() - (-Decimal(_END[i])).exp()
-        assert abs(Decimal(_END[i]) * height / area - 1) < Decimal("1e-12")
-        assert abs(_HEIGHT[i] - math.exp(-_END[i])) < 2e-16
-    assert _END[LAYERS] == 0.0
-    assert len(_END) == len(_HEIGHT) == LAYERS + 1
+        height = (-Decimal(END[i + 1])).exp() - (-Decimal(END[i])).exp()
+        assert abs(Decimal(END[i]) * height / area - 1) < Decimal("1e-12")
+        assert abs(HEIGHT[i] - math.exp(-END[i])) < 2e-16
+    assert END[LAYERS] == 0.0
+    assert len(END) == len(HEIGHT) == LAYERS + 1

@@ -1,0 +1,89 @@
+"""LLVM through llvmlite: from a module's text to an object file, and from an object file to addresses.
+
+llvmlite is imported when a function here is first called, and only its `binding`. What is loaded lives as long as the
+`Loaded` that holds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from serq.codegen.errors import BackendError
+
+if TYPE_CHECKING:
+    import llvmlite.binding as llvm
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Machine code in memory: where each exported symbol is. `engine` owns the memory."""
+
+    engine: llvm.ExecutionEngine
+    addresses: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The computer at hand, as LLVM knows it. `opt` is the level of optimisation, 0 to 3."""
+
+    target: llvm.TargetMachine
+    opt: int
+    fingerprint: str
+
+
+def available() -> bool:
+    """Whether llvmlite can be imported."""
+    try:
+        import llvmlite.binding  # noqa: F401 (the import is the question)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def machine(opt: int) -> Machine:
+    """The computer at hand. Raises `BackendError` where llvmlite is missing."""
+    try:
+        import llvmlite
+        import llvmlite.binding as llvm
+    except (ImportError, OSError) as error:
+        raise BackendError(f"the llvm back end needs llvmlite, which cannot be imported: {error}") from None
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    triple, cpu, features = llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    target = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features, opt=opt, jit=True)
+    version = ".".join(map(str, llvm.llvm_version_info))
+    return Machine(target, opt, "\n".join([llvmlite.__version__, version, triple, cpu, features, str(opt)]))
+
+
+def object_of(text: str, machine: Machine) -> bytes:
+    """The object file of a module. Raises `BackendError` where LLVM refuses the text, which is an error of ours."""
+    import llvmlite.binding as llvm
+
+    try:
+        module = llvm.parse_assembly(text)
+        module.verify()
+    except RuntimeError as error:
+        raise BackendError(f"LLVM refuses the generated text: {error}") from None
+    module.triple = machine.target.triple
+    module.data_layout = str(machine.target.target_data)
+    tuning = llvm.create_pipeline_tuning_options(speed_level=machine.opt)
+    passes = llvm.create_pass_builder(machine.target, tuning)
+    passes.getModulePassManager().run(module, passes)
+    compiled: bytes = machine.target.emit_object(module)
+    return compiled
+
+
+def load(object_file: bytes, symbols: Sequence[str], machine: Machine) -> Loaded:
+    """The machine code of an object file, ready to be called. Raises `BackendError` if a symbol is not there."""
+    import llvmlite.binding as llvm
+
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine.target)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
+    engine.finalize_object()
+    addresses = {s: engine.get_function_address(s) for s in symbols}
+    missing = [s for s, a in addresses.items() if not a]
+    if missing:
+        raise BackendError(f"the object file lacks {', '.join(missing)}")
+    return Loaded(engine, addresses)

@@ -1,0 +1,112 @@
+"""Annotations: what a parameter, a field or a variable is, and how records lie in memory."""
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from serq.codegen.tree import ArrayType, FieldType, ParameterType, RecordType, Type
+from serq.codegen.units import RecordName, Unit, Units
+
+Report = Callable[[Unit, ast.AST, str], None]
+"""Takes note of a problem at a node of a unit."""
+
+SCALARS: dict[str, Type] = {"i64": "i64", "u64": "u64", "f64": "f64", "bool": "bool"}
+ARRAYS = {"I64Array": ArrayType("i64"), "U64Array": ArrayType("u64"), "F64Array": ArrayType("f64")}
+
+_SCALAR_SIZE = 8
+_ARRAY_SIZE = 16
+
+
+@dataclass(slots=True)
+class Annotations:
+    """Reads annotations; a record is laid out when it is first met."""
+
+    units: Units
+    report: Report
+    _laid_out: dict[str, RecordType | None] = field(default_factory=dict)
+
+    def type_of(self, unit: Unit, node: ast.expr | None) -> ParameterType | None:
+        """The type that an annotation names; None, reported, where it names none."""
+        name = _name(node)
+        if name in SCALARS:
+            return SCALARS[name]
+        if name in ARRAYS:
+            return ARRAYS[name]
+        meaning = self.units.meaning(unit, name) if name else None
+        if isinstance(meaning, RecordName):
+            return self.record(meaning)
+        if node is not None:
+            self.report(unit, node, f"{ast.unparse(node)} is no type; write i64, u64, f64, bool, an array or a record")
+        return None
+
+    def returned(self, unit: Unit, node: ast.FunctionDef) -> Type:
+        """What a function gives; `none` also for what is no scalar, reported."""
+        if node.returns is None:
+            self.report(unit, node, f"{node.name} needs an annotation of what it returns (-> None for nothing)")
+            return "none"
+        if isinstance(node.returns, ast.Constant) and node.returns.value is None:
+            return "none"
+        found = self.type_of(unit, node.returns)
+        if found is None or isinstance(found, str):
+            return found or "none"
+        self.report(unit, node.returns, "a function returns a scalar or None")
+        return "none"
+
+    def record(self, name: RecordName) -> RecordType | None:
+        """The layout of a record; None where it has problems, which are reported once."""
+        unit, node = name.unit, name.node
+        key = f"{unit.name}.{node.name}"
+        if key not in self._laid_out:
+            self._laid_out[key] = None  # met again while it is laid out: it would contain itself
+            self._laid_out[key] = self._lay_out(unit, node, key)
+        return self._laid_out[key]
+
+    def _lay_out(self, unit: Unit, node: ast.ClassDef, key: str) -> RecordType | None:
+        fields: list[FieldType] = []
+        offset = 0
+        good = True
+        for statement in node.body:
+            if _is_filler(statement):
+                continue
+            if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and not statement.value:
+                kind = self.type_of(unit, statement.annotation)
+                if kind is not None and kind not in ("bool", "wide", "none"):
+                    fields.append(FieldType(statement.target.id, offset, kind))  # type: ignore[arg-type]
+                    offset += size_of(kind)
+                    continue
+            self.report(
+                unit, statement, "a record has annotated fields of i64, u64, f64, arrays and other records only"
+            )
+            good = False
+        return RecordType(key, node.name, tuple(fields), offset) if good else None
+
+
+def size_of(kind: ParameterType) -> int:
+    """How many bytes a field of this type takes."""
+    if isinstance(kind, RecordType):
+        return kind.size
+    return _ARRAY_SIZE if isinstance(kind, ArrayType) else _SCALAR_SIZE
+
+
+def _name(node: ast.expr | None) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    return ""
+
+
+def _is_filler(statement: ast.stmt) -> bool:
+    """A docstring or `pass`."""
+    if isinstance(statement, ast.Pass):
+        return True
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def mark_of(node: ast.FunctionDef) -> Literal["cold", "inline", ""] | None:
+    """The mark above a function; None where it has other decorators."""
+    names = [_name(d) for d in node.decorator_list]
+    if not names:
+        return ""
+    return names[0] if len(names) == 1 and names[0] in ("cold", "inline") else None  # type: ignore[return-value]
