@@ -201,12 +201,12 @@ class Deployment:
         budget = self._option(declared, options, "budget", scopes.BUDGET, c.POSITIVE)
         cost = self._option(declared, options, "cost", scopes.COST, c.FINITE_NOT_NEGATIVE)
         chunk = self._option(declared, options, "chunk", scopes.CHUNK, c.NOT_NEGATIVE) if "chunk" in options else None
-        exclusive, decode_first = "exclusive" in options, "decode" in options
+        switches = "exclusive" in options, "decode" in options, "plan" in options
         memory = options.get("memory")
         pools: list[int | None] = [None] * size
         if memory is not None and memory.word is not None:
             pools = self._pair(declared, a.Reference(memory.word, span=memory.word_span), "pool", size)
-        return [p.Step(budget, cost, chunk, exclusive, decode_first, pool) for pool in pools]
+        return [p.Step(budget, cost, chunk, *switches, pool) for pool in pools]
 
     def _option(
         self, declared: a.Stage, options: dict[str, a.StepOption], name: str, place: scopes.Place, need: c.Need

@@ -91,13 +91,17 @@ class Delay:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Iterations of at most `budget` tokens that last `cost`. `chunk` None: no cap. `memory`: place of a pool."""
+    """Iterations of at most `budget` tokens that last `cost`. `chunk` None: no cap. `memory`: place of a pool.
+
+    `plan_ahead`: an iteration is put together before the outcome of the one before it is known.
+    """
 
     budget: Expr
     cost: Expr
     chunk: Expr | None
     exclusive_prefill: bool
     decode_first: bool
+    plan_ahead: bool
     memory: int | None
 
 

@@ -80,7 +80,7 @@ class Commands:
             case p.Hold(parts=parts):
                 return self._hold(tuple(self._frame.place(part.pool) for part in parts))
             case p.Release():
-                return self._simple(self._pools.release)
+                return self._release
             case p.Grow():
                 return self._grow(instruction)
             case p.Drop(pool=ref):
@@ -238,6 +238,15 @@ class Commands:
 
         return action
 
+    def _release(self, session: Session) -> bool:
+        if self._stages.lingers(session):
+            return False
+        self._pools.release(session)
+        session.pc += 1
+        return True
+
     def _ending(self, session: Session) -> bool:
+        if session.scopes and self._stages.lingers(session):
+            return False
         self._end(session)
         return False

@@ -24,6 +24,8 @@ class Status(IntEnum):
     """Its `grow` waits for room in pool `Session.place`."""
     ENDED = 4
     """It has left."""
+    LEAVING = 5
+    """It waits to give its units back until stage `Session.place`, which plans ahead, has planned."""
 
 
 class Session:
@@ -128,12 +130,12 @@ class Grower:
 class Job:
     """Work at a stage. `session` is None for the background job of a spill, which has a `transfer` instead.
 
-    On a step stage `work` is what is left of it in tokens, `growing` the allocation that grows along, and `order` the
-    key by which residents are served: (0, the number of the session's latest admission), or (1, the number of
-    joining) for a session that no pool ever admitted.
+    On a step stage `work` is what is left of it in tokens, `growing` the allocation that grows along, `origin` its
+    computed position at the beginning, and `order` the key by which residents are served: (0, the number of the
+    session's latest admission), or (1, the number of joining) for a session that no pool ever admitted.
     """
 
-    __slots__ = ("growing", "number", "order", "phase", "session", "stage", "transfer", "work")
+    __slots__ = ("growing", "number", "order", "origin", "phase", "session", "stage", "transfer", "work")
 
     def __init__(self, number: int, stage: int, work: Value, session: Session | None) -> None:
         self.number = number  # of joining; a key within the configuration
@@ -142,6 +144,7 @@ class Job:
         self.session = session
         self.phase: Literal["prefill", "decode"] | None = None
         self.growing: Allocation | None = None
+        self.origin: Value = 0
         self.order = (1, number)
         self.transfer: Transfer | None = None
 
@@ -175,7 +178,7 @@ class PoolState:
 class StageState:
     """A stage: fifo `waiting` and `serving`, ps and delay `serving` only, step `residents` and `batch`."""
 
-    __slots__ = ("batch", "budget_left", "plan", "residents", "serving", "waiting")
+    __slots__ = ("batch", "budget_left", "done", "leaving", "plan", "residents", "serving", "waiting")
 
     def __init__(self) -> None:
         self.waiting: deque[Job] = deque()  # arrival order
@@ -184,6 +187,10 @@ class StageState:
         self.batch: list[tuple[Job, Value]] | None = None  # jobs and tokens of the running iteration, None when idle
         self.budget_left: Value | None = None  # a number only while an iteration is put together
         self.plan: list[tuple[Job, Value]] | None = None  # its jobs and tokens so far; None at rest
+        # only of a stage that plans ahead: whose work was done in the iteration that has just ended and who has not
+        # come back, and those among them that wait to give units back until the next has been put together
+        self.done: list[Session] = []
+        self.leaving: list[Session] = []
 
 
 class Configuration:

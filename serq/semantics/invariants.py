@@ -112,6 +112,7 @@ def _places(configuration: Configuration, session: Session) -> Iterator[Status]:
         yield from (Status.GROWING for grower in pool.growers if grower.session is session)
     for stage in configuration.stages:
         yield from (Status.AT_STAGE for job in _jobs(stage) if job.session is session)
+        yield from (Status.LEAVING for other in stage.leaving if other is session)
 
 
 def _jobs(state: StageState) -> Iterator[Job]:

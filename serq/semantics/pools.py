@@ -308,7 +308,7 @@ class Pools:
         reached = max(positions, default=self._scene.zero)
         growing = None if session.job is None else session.job.growing
         if session.job is not None and growing is not None:
-            growing.position = position(growing) + self._stages.planned(session.job)
+            growing.position = self._stages.marked(session.job, position(growing))
         self._remove_from_its_place(session)
         while self._close(session) is not scope:
             pass
@@ -337,6 +337,8 @@ class Pools:
             case Status.GROWING:
                 state = self.state(session.place)
                 state.growers = [grower for grower in state.growers if grower.session is not session]
+            case Status.LEAVING:
+                self._stages.state(session.place).leaving.remove(session)
             case _:
                 ready = self._scene.configuration.ready
                 if session in ready:

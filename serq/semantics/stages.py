@@ -23,6 +23,7 @@ class Stages:
         self._world = frame.world
         self._recorder = recorder
         self._kinds = [stage.kind for stage in frame.program.stages]
+        self._planning_ahead = [s for s, kind in enumerate(self._kinds) if isinstance(kind, p.Step) and kind.plan_ahead]
         self._servers = [p.whole(kind.servers) if isinstance(kind, p.Fifo) else None for kind in self._kinds]
         self._rates = [
             frame.compile(kind.rate) if isinstance(kind, p.ProcessorSharing) else None for kind in self._kinds
@@ -45,6 +46,10 @@ class Stages:
         job = self._new_job(stage, work, session)
         job.phase = phase
         job.growing = growing
+        if growing is not None:
+            job.origin = growing.position
+        if session in self.state(stage).done:
+            self.state(stage).done.remove(session)
         if session.admitted:
             job.order = (0, session.admitted)
         insort(self.state(stage).residents, job, key=lambda resident: resident.order)
@@ -83,14 +88,34 @@ class Stages:
         self._detach(job)
         self._recorder.withdrawn(job.stage, job)
 
-    def planned(self, job: Job) -> Value:
-        """The tokens that the iteration which is being put together has given to a job so far."""
+    def marked(self, job: Job, position: Value) -> Value:
+        """How long a prefix is marked as cached when its job is at a computed position.
+
+        Tokens are marked when they are scheduled, before they are computed: those of the iteration that is being put
+        together count. A stage that plans ahead does not know the latest token of a decoding job yet.
+        """
         plan = self.state(job.stage).plan or ()
-        return next((tokens for other, tokens in plan if other is job), self._scene.zero)
+        marked = position + sum(tokens for other, tokens in plan if other is job)
+        if job.stage in self._planning_ahead and job.phase == "decode":
+            return max(job.origin, marked - 1)
+        return marked
+
+    def lingers(self, session: Session) -> bool:
+        """Whether a session that is about to give units back must wait until a stage that plans ahead has planned."""
+        for stage in self._planning_ahead:
+            state = self.state(stage)
+            if session in state.done:
+                state.done.remove(session)
+                state.leaving.append(session)
+                session.status, session.place = Status.LEAVING, stage
+                return True
+        return False
 
     def finish(self, job: Job) -> None:
         """A resident of a step stage has had its last token and leaves."""
         self.state(job.stage).residents.remove(job)
+        if job.stage in self._planning_ahead and job.session is not None:
+            self.state(job.stage).done.append(job.session)
         self._detach(job)
         self._recorder.completed(job.stage, job)
 

@@ -48,10 +48,21 @@ class Steps:
         moved = started = False
         for rule in self._rules.values():
             state = self._stages.state(rule.place)
-            if state.batch is None and self._is_wanted(rule, state) and not self._world.other_clock_now():
+            if state.batch is not None or self._world.other_clock_now():
+                continue
+            if self._is_wanted(rule, state):
                 moved |= self._start(rule, state)
                 started |= state.batch is not None
+            self._let_go(state)
         return moved and not started
+
+    def _let_go(self, state: StageState) -> None:
+        """The iteration has been put together, if there was anything for it: what the one before it used is free now."""
+        state.done.clear()
+        for session in state.leaving:
+            session.status = Status.READY
+            self._scene.configuration.ready.append(session)
+        state.leaving.clear()
 
     def _is_wanted(self, rule: StepRule, state: StageState) -> bool:
         return bool(state.residents) or any(self._pools.state(pool).queue for pool in rule.serves)

@@ -279,7 +279,7 @@ class Pool:
 @dataclass(frozen=True, slots=True)
 class StepOption:
     """One option of a step stage: `budget`, `cost`, `chunk` (with `value`), `memory` (with `word`, the pool),
-    `exclusive prefill`, `decode first`.
+    `exclusive prefill`, `decode first`, `plan ahead`.
     """
 
     name: str

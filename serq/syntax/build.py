@@ -106,7 +106,7 @@ class Builder(Transformer[Token, Any]):
         return ast.StepOption(c[0].value, c[1], span=_span(c))
 
     def step_switch(self, c: Children) -> ast.StepOption:
-        """`exclusive prefill ;` or `decode first ;`."""
+        """`exclusive prefill ;`, `decode first ;` or `plan ahead ;`."""
         return ast.StepOption(c[0].value, None, c[1].value, token_span(c[1]), span=_span(c))
 
     step_memory = step_switch

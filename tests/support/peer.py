@@ -130,6 +130,8 @@ class _Speller:
                 raise SpellingError("the peer has no further columns of a trace")
             case ast.PoolOption(name="preempt", word="by"):
                 raise SpellingError("the peer has no order of victims")
+            case ast.StepOption(name="plan"):
+                raise SpellingError("the peer plans no iteration ahead")
             case ast.Binary(op="%"):
                 raise SpellingError("the peer has no remainder")
         return None

@@ -92,6 +92,7 @@ step_options = st.one_of(
     st.builds(ast.StepOption, st.sampled_from(["budget", "cost", "chunk"]), small),
     st.builds(ast.StepOption, st.just("exclusive"), st.none(), st.just("prefill")),
     st.builds(ast.StepOption, st.just("decode"), st.none(), st.just("first")),
+    st.builds(ast.StepOption, st.just("plan"), st.none(), st.just("ahead")),
     st.builds(ast.StepOption, st.just("memory"), st.none(), names),
 )
 paths = st.text(st.characters(blacklist_characters='"\n', blacklist_categories=["Cs"]), max_size=9)

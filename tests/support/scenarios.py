@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from serq.ir.program import Program
-from serq.pipeline import load
+from serq.pipeline import load, load_text
 from serq.semantics.replay import Replayed, ReplayOptions, replay
 from serq.semantics.step_log import Step
+from serq.syntax.reader import read_source
 from serq.traces.reader import read_trace
 
 ROOT = Path(__file__).parents[2]
@@ -106,15 +107,20 @@ class Run:
     result: Replayed
 
 
-def program_of(load_: Workload) -> Program:
-    """The shipped program with the scenario's constants."""
-    return load(MODELS / f"{load_.model}.sq", dict(load_.sets)).program
+def program_of(load_: Workload, ahead: bool = False) -> Program:
+    """The shipped program with the scenario's constants; `ahead`: its engine plans ahead."""
+    path = MODELS / f"{load_.model}.sq"
+    if not ahead:
+        return load(path, dict(load_.sets)).program
+    text = read_source(path).text
+    assert text.count("cost 1;") == 1
+    return load_text(text.replace("cost 1;", "cost 1; plan ahead;"), overrides=dict(load_.sets)).program
 
 
-def run(scenario: Scenario, folder: Path, program: Program | None = None) -> Run:
+def run(scenario: Scenario, folder: Path) -> Run:
     """Replay a scenario, in checked mode; `folder` is where its trace is written."""
     load_ = workload(scenario)
-    program = program or program_of(load_)
+    program = program_of(load_, bool(scenario["config"].get("async")))
     path = folder / "trace.csv"
     path.write_text(load_.text)
     assert program.trace is not None
