@@ -149,7 +149,7 @@ class _Printer:
         self.hoist(hold.body.span[:2])
         header = wording.statement(hold)
         if 2 * self.depth + len(header) >= WIDTH:
-            *above, header = wording.hold_lines(hold)
+            *above, header = wording.hold_lines(hold, WIDTH - 2 * self.depth)
             for line in above:
                 self.line(line)
         self.braces(header, hold.body.span, hold.body.statements)

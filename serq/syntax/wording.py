@@ -101,12 +101,63 @@ def _hold_part(part: ast.HoldPart) -> str:
     return f"{_reference(part.pool)} ({expression(part.units)}){_clause('reserve', part.reserve)}"
 
 
-def hold_lines(hold: ast.Hold) -> list[str]:
-    """The header of a hold over several lines, aligned behind the keyword."""
-    parts = [_hold_part(part) for part in hold.parts]
-    lines = ["hold " + parts[0], *("     " + part for part in parts[1:])]
-    lines = [line + "," for line in lines[:-1]] + lines[-1:]
-    return lines + ([f"    {_clause('reuse', hold.reuse)}"] if hold.reuse else [])
+def hold_lines(hold: ast.Hold, width: int) -> list[str]:
+    """The header of a hold over several lines, aligned behind the keyword; what is still too wide is broken up."""
+    lines: list[str] = []
+    for part in hold.parts:
+        lines += _part_lines(part, width - len(_UNDER))
+        lines[-1] += ","
+    lines[-1] = lines[-1].removesuffix(",")
+    if hold.reuse:
+        lines += _braced("reuse", hold.reuse, width - len(_UNDER))
+    return ["hold " + lines[0], *(_UNDER + line for line in lines[1:])]
+
+
+_UNDER = " " * len("hold ")
+
+
+def _part_lines(part: ast.HoldPart, width: int) -> list[str]:
+    whole = _hold_part(part)
+    if len(whole) < width:
+        return [whole]
+    lines = _braced(_reference(part.pool), part.units, width)
+    return lines + ["  " + line for line in _braced("reserve", part.reserve, width - 2)] if part.reserve else lines
+
+
+def _braced(word: str, expr: ast.Expr, width: int) -> list[str]:
+    """`word (expression)`, broken up where it is too wide."""
+    start = f"{word} ("
+    inner = broken(expr, width - len(start) - 1)
+    return _hung(start, [*inner[:-1], inner[-1] + ")"])
+
+
+def _hung(start: str, lines: list[str]) -> list[str]:
+    """Lines of which the first follows `start` and the others stand below its end."""
+    return [start + lines[0], *(" " * len(start) + line for line in lines[1:])]
+
+
+def broken(expr: ast.Expr, width: int) -> list[str]:
+    """An expression over several lines where one is too narrow: after the commas of a call, before an operator."""
+    text = expression(expr)
+    if len(text) < width:
+        return [text]
+    match expr:
+        case ast.Call(name, args) if len(args) > 1:
+            start = f"{name}("
+            lines = [line for arg in args for line in _ended(broken(arg, width - len(start) - 1), ",")]
+            return _hung(start, _ended(_ended(lines, "", ","), ")"))
+        case ast.Binary(op, left, right) if op not in _NO_CHAIN:
+            level = _PRECEDENCE[op]
+            first = broken(left, width) if _precedence(left) >= level else [_at_least(level, left)]
+            plain = _precedence(right) > level
+            rest = broken(right, width - len(op) - 1) if plain else [_at_least(level + 1, right)]
+            return [*first, *_hung(f"{op} ", rest)]
+        case _:
+            return [text]
+
+
+def _ended(lines: list[str], end: str, instead_of: str = "") -> list[str]:
+    return [*lines[:-1], lines[-1].removesuffix(instead_of) + end]
 
 
 def item(i: ast.Item) -> str:

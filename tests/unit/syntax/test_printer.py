@@ -63,9 +63,21 @@ def test_a_long_hold_is_broken_at_its_parts():
     long = "x" * 40
     assert session(f"hold reqs (1), kv[2] ({long}) reserve ({long}) reuse (h) {{ }} cache (1);") == [
         "hold reqs (1),",
-        f"     kv[2] ({long}) reserve ({long})",
+        f"     kv[2] ({long})",
+        f"       reserve ({long})",
         "     reuse (h) {",
         "} cache (1);",
+    ]
+
+
+def test_what_is_still_too_wide_in_a_hold_is_broken_after_commas_and_before_operators():
+    long = "x" * 40
+    assert session(f"hold kv (min({long}, max({long}, a) + b * ({long} + c))) reuse (h) {{ }}") == [
+        f"hold kv (min({long},",
+        f"             max({long}, a)",
+        f"             + b * ({long} + c)))",
+        "     reuse (h) {",
+        "}",
     ]
 
 

@@ -114,7 +114,7 @@ def test_the_strategies_build_every_kind_of_node():
     for strategy in parts:
 
         @given(strategy)
-        @settings(max_examples=80, derandomize=True, database=None)
+        @settings(max_examples=200, derandomize=True, database=None)
         def collect(node):
             pending = [node]
             while pending:
