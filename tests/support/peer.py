@@ -124,16 +124,7 @@ class _Speller:
                 return self._at(node.span, "")
             case ast.Arrive(kind="trace"):
                 return self._at(node.span, f"arrive batch({_sessions_of_the_trace(parents[-1])});")
-            case ast.Arrive(limit=limit) if limit is not None:
-                raise SpellingError("the peer has no limit on arrivals")
-            case ast.Trace(columns=columns) if columns:
-                raise SpellingError("the peer has no further columns of a trace")
-            case ast.PoolOption(name="preempt", word="by"):
-                raise SpellingError("the peer has no order of victims")
-            case ast.StepOption(name="plan"):
-                raise SpellingError("the peer plans no iteration ahead")
-            case ast.Binary(op="%"):
-                raise SpellingError("the peer has no remainder")
+        _refuse_what_the_peer_lacks(node)
         return None
 
     def _unpinned(self, pool: ast.Pool) -> str:
@@ -171,6 +162,20 @@ def _children(node: Any) -> Iterator[Any]:
         for child in value if isinstance(value, tuple) else (value,):
             if is_dataclass(child):
                 yield child
+
+
+def _refuse_what_the_peer_lacks(node: Any) -> None:
+    match node:
+        case ast.Arrive(limit=limit) if limit is not None:
+            raise SpellingError("the peer has no limit on arrivals")
+        case ast.Trace(columns=columns) if columns:
+            raise SpellingError("the peer has no further columns of a trace")
+        case ast.PoolOption(name="preempt", word="by"):
+            raise SpellingError("the peer has no order of victims")
+        case ast.StepOption(name="plan"):
+            raise SpellingError("the peer plans no iteration ahead")
+        case ast.Binary(op="%"):
+            raise SpellingError("the peer has no remainder")
 
 
 def _sessions_of_the_trace(workload: ast.Workload) -> int:

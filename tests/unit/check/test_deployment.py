@@ -2,7 +2,13 @@
 
 import math
 
+import pytest
+
+from serq.base.errors import LoadError
+from serq.base.source import SourceFile
+from serq.check.link import link
 from serq.ir import program as p
+from serq.syntax.parser import parse
 
 SESSION = "workload { arrive closed(1); } session { loop { run gate (1); observe x = now; } }"
 
@@ -114,3 +120,52 @@ def test_trace_path_and_attributes(linked) -> None:
     assert program.attributes == ("new", "out", "think", "more", "forced", "k", "z")
     assert program.observes == ("y", "x")
     assert program.name == "program"
+
+
+def test_victims_by_keys_and_plans_ahead(linked) -> None:
+    text = """
+    let k = 2;
+    pool kv[2] { cap 8; preempt by (-urgency * k, now); }
+    stage gate : fifo;
+    stage engine : step { budget 4; cost 1; plan ahead; }
+    workload { arrive batch(2); init { set urgency = 1; } }
+    session { run gate (1); observe x = now; }
+    """
+    program = linked(text).program
+    assert [(x.preempt, len(x.victims)) for x in program.pools] == [("by", 2), ("by", 2)]
+    step = program.stages[1].kind
+    assert isinstance(step, p.Step)
+    assert (step.plan_ahead, step.decode_first, step.exclusive_prefill) == (True, False, False)
+
+
+def test_sessions_and_further_columns_from_the_trace(linked) -> None:
+    text = """
+    stage gate : fifo;
+    workload { arrive trace; trace "t.csv" with (urgency, place); }
+    session { turn; run gate (urgency); observe x = place; }
+    """
+    program = linked(text).program
+    assert program.arrivals == p.FromTrace()
+    assert program.trace is not None
+    assert program.trace.columns == ("urgency", "place")
+    assert program.traced == ("new", "out", "think", "more", "forced", "urgency", "place")
+    assert set(program.traced) <= set(program.attributes)
+
+
+@pytest.mark.parametrize(
+    ("workload", "code", "message"),
+    [
+        ("arrive trace;", "SQ119", "a workload with `arrive trace;` has no trace"),
+        ('arrive trace; trace "t.csv" with (a, a);', "SQ120", "the trace says the column `a` twice"),
+        ('arrive trace; trace "t.csv" with (new);', "SQ120", "the trace says the column `new` twice"),
+        ('arrive trace; trace "t.csv" with (start);', "SQ120", "the trace says the column `start` twice"),
+        ('arrive trace; trace "t.csv" with (gate);', "SQ103", "`gate` is the name of an attribute of the trace and of"),
+    ],
+)
+def test_what_a_trace_cannot_say(workload: str, code: str, message: str) -> None:
+    text = f"stage gate : fifo; workload {{ {workload} }} session {{ turn; run gate (1); observe x = now; }}"
+    with pytest.raises(LoadError) as caught:
+        link(parse(SourceFile("t.sq", text)))
+    (fault,) = caught.value.diagnostics
+    assert fault.code == code
+    assert message in fault.message

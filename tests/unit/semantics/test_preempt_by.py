@@ -38,7 +38,7 @@ def test_the_smallest_keys_are_preempted_first_and_of_equals_the_first_admitted(
 
 
 def test_a_victim_stands_in_its_queue_where_the_keys_put_it() -> None:
-    """Session 1 is taken back by the growth of 0 at time 1; at time 2 session 2, which arrived later, is more urgent."""
+    """Session 1 is taken back by the growth of 0 at time 1; session 2, which arrived later, is more urgent."""
     text = """
     pool m {{ cap 2; queue by (urgency); {preempt} }}
     stage d : delay;
@@ -124,7 +124,10 @@ def test_who_waits_for_a_slot_gets_it_an_iteration_later() -> None:
     pool reqs {{ cap 2; admit via engine; }}
     stage engine : step {{ budget 8; cost 1; {ahead} }}
     workload {{ arrive batch(3); }}
-    session {{ hold reqs (1) {{ run engine prefill (1); run engine decode (serial == 0 ? 1 : 9); }} observe done = now; }}
+    session {{
+      hold reqs (1) {{ run engine prefill (1); run engine decode (serial == 0 ? 1 : 9); }}
+      observe done = now;
+    }}
     run {{ horizon 100; }}
     """
     done = [[t for t, _, _ in seen(run(text.format(ahead=ahead)), "done")] for ahead in ("", "plan ahead;")]
