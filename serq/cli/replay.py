@@ -94,9 +94,9 @@ def _summary(program: Program, result: Replayed) -> list[str]:
             f"to the last {short(summary['mean_done'], 12)}"
         )
     if summary["rejected"]:
-        lines.append(f"{summary['rejected']} requests were rejected: they ask for more than there is")
+        lines.append(f"rejected, as they ask for more than there is: {summary['rejected']}")
     if summary["unsent"]:
-        lines.append(f"{summary['unsent']} turns of the trace were never sent")
+        lines.append(f"turns of the trace that were never sent: {summary['unsent']}")
     return lines
 
 
