@@ -112,7 +112,7 @@ class _Writer:
         module = self._module(every, population)
         structures = [_reward_text(reward) for reward in rewards.structures.values()]
         formulas = self._formulas(population)
-        parts = [self._header(), ["ctmc"], self.constants.declarations(), formulas, module, *structures]
+        parts = [self._header(), ["ctmc"], self.constants.declarations(), formulas, module, self._labels(), *structures]
         model = "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
         return PrismExport(
             model,
@@ -232,6 +232,20 @@ class _Writer:
             parts = [f"{m.rate} : {self._updates(m.change)}" for m in together]
             out.append(f"  [] {conjunction(list(guards))} -> {' + '.join(parts)};")
         return [*out, "endmodule"]
+
+    def _labels(self) -> list[str]:
+        """Where somebody is at a stage, and where somebody waits there."""
+        out = []
+        for station in self.layout.stations:
+            line = self.program.stages[station.stage].span.line
+            occupied = self.names.identifier(f"occupied.{station.name}", "label", (line,))
+            out.append(f'label "{occupied}" = {station.present().at(SUM)} > 0;')
+            if isinstance(station.kind, p.Fifo):
+                fact = e.StageState("queue", e.Ref(station.name, station.stage))
+                waiting = Piece(station.waiting) if station.waiting else self.printer.state(fact)
+                queueing = self.names.identifier(f"queueing.{station.name}", "label", (line,))
+                out.append(f'label "{queueing}" = {waiting.at(SUM)} > 0;')
+        return out
 
     def _updates(self, change: Change) -> str:
         updates = []

@@ -1,0 +1,144 @@
+"""The PRISM text of programs, by what stands in it: names, guards, constants, labels, commands, what is refused."""
+
+from fractions import Fraction
+
+import pytest
+
+from serq.compare.storm import check_prism, long_run
+from serq.exporters.errors import NotSymbolicError
+from serq.exporters.prism import Prism, PrismExport
+from serq.pipeline import load_text
+
+HEAD = "stage svc : fifo; stage think : delay; "
+
+
+def export(text: str, **options: object) -> PrismExport:
+    return Prism(**options).export(load_text(text + " run { horizon 1; }").program)  # type: ignore[arg-type]
+
+
+def queue(session: str, arrivals: str = "closed(3)", items: str = HEAD) -> PrismExport:
+    return export(f"{items} workload {{ arrive {arrivals}; }} session {{ {session} }}")
+
+
+CYCLE = "loop { set t = now; run svc (~exp(1 / mu)); observe r = now - t; run think (~exp(Z)); }"
+LETS = "let N = 3; let mu = 2; let Z = 0.5; "
+
+
+def test_constants_stay_open_and_are_integers_where_they_count() -> None:
+    done = queue(CYCLE, "closed(N)", LETS + HEAD)
+    assert "const int N;\n" in done.model
+    assert "const double mu;\n" in done.model
+    assert done.open_constants == {"N": 3, "mu": 2, "Z": Fraction(1, 2)}
+    assert done.integers == {"N"}
+
+
+def test_only_what_is_asked_for_stays_open() -> None:
+    text = f"{LETS}{HEAD} workload {{ arrive closed(N); }} session {{ {CYCLE} }}"
+    done = export(text, keep_open=frozenset({"mu"}))
+    assert "const int N = 3;" in done.model
+    assert set(done.open_constants) == {"mu"}
+
+
+def test_a_let_made_of_lets_keeps_its_expression() -> None:
+    done = queue(CYCLE.replace("1 / mu", "m"), "closed(3)", "let mu = 2; let m = 1 / mu; let Z = 1; " + HEAD)
+    assert "const double m = 1 / mu;" in done.model
+    assert set(done.open_constants) == {"mu", "Z"}
+
+
+def test_a_constant_that_shapes_the_structure_is_fixed_and_named() -> None:
+    items = "let K = 2; " + HEAD
+    done = queue("loop { branch (K > 1) { run svc (~exp(K)); } run think (~exp(1)); }", items=items)
+    assert "// Fixed, because the structure depends on them: K." in done.model
+    assert "const double K = 2;" in done.model
+    assert done.open_constants == {}
+
+
+def test_servers_share_one_rate() -> None:
+    # One command per server, each guarded by `somebody waits`, would let a single job leave at three times its rate.
+    done = queue("loop { run svc (~exp(1)); run think (~exp(1)); }", items="stage svc : fifo(3); stage think : delay;")
+    assert "[] n_svc > 0 -> min(n_svc, 3) : " in done.model
+
+
+def test_every_command_guards_its_counters() -> None:
+    done = queue("loop { run think (~exp(1)); branch (0.5) { run svc (~exp(1)); } else { run svc (~exp(2)); } }")
+    commands = [line.strip() for line in done.model.splitlines() if line.strip().startswith("[]")]
+    assert commands
+    for command in commands:
+        guard, updates = command.removeprefix("[] ").split(" -> ")
+        for variable in ("n_svc_1", "n_svc_2", "q_svc", "n_think"):
+            if f"({variable}' = {variable} - 1)" in updates:
+                assert f"{variable} > 0" in guard
+
+
+def test_labels_say_where_somebody_is() -> None:
+    model = queue("loop { run svc (~exp(1)); run think (~exp(1)); }").model
+    assert 'label "occupied_svc" = n_svc > 0;' in model
+    assert 'label "queueing_svc" = max(n_svc - 1, 0) > 0;' in model
+
+
+def test_reserved_names_are_changed_and_told() -> None:
+    items = "let R = 2; let C = 3; stage ma : fifo(C); stage init : delay; "
+    done = queue("loop { run ma (~exp(1)); run init (~exp(1)); }", "closed(R)", items)
+    assert "// The constant R is called R_ here." in done.model
+    assert done.names.named("R_").name == "R"
+    value = check_prism(done.model, {"R_": 2, "C_": 3}, [long_run("number_ma")])
+    assert value.values == (Fraction(1),)
+
+
+def test_the_commands_for_both_tools_are_given() -> None:
+    prism, storm = queue(CYCLE, "closed(N)", LETS + HEAD).commands
+    values = prism.removeprefix("prism program.prism program.props -const ").removesuffix(" -exact")
+    assert set(values.split(",")) == {"N=3", "mu=2", "Z=1/2"}
+    assert storm == f"storm --prism program.prism --prop program.props --constants {values} --prismcompat --exact"
+
+
+def test_known_results_stand_beside_their_properties() -> None:
+    text = f"{LETS}{HEAD} workload {{ arrive closed(N); }} session {{ {CYCLE} }}"
+    done = export(text, results={"number_svc": Fraction(7, 3)})
+    lines = done.properties.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("// RESULT"))
+    assert lines[at].endswith(": 7/3")
+    assert 'R{"number_svc"}=? [ S ]' in lines[at + 1]
+
+
+def test_an_absorbing_end_has_no_way_out() -> None:
+    done = queue("run svc (~exp(1)); end;", "batch(3)", "stage svc : fifo;")
+    commands = [line for line in done.model.splitlines() if line.strip().startswith("[]")]
+    assert [c.strip() for c in commands] == ["[] n_svc > 0 -> 1 : (n_svc' = n_svc - 1);"]
+
+
+@pytest.mark.parametrize(
+    ("session", "construct"),
+    [
+        ("loop { run svc (2); }", "this work"),
+        ("loop { run svc (~uniform(1, 2)); }", "this work"),
+        (
+            "set s = ~exp(1); loop { branch (s > 1) { run svc (~exp(1)); } else { run svc (~exp(2)); } }",
+            "this statement",
+        ),
+    ],
+)
+def test_what_has_no_counter_form_is_named_with_its_place(session: str, construct: str) -> None:
+    with pytest.raises(NotSymbolicError) as caught:
+        queue(session)
+    diagnostic = caught.value.diagnostics[0]
+    assert construct in diagnostic.message
+    assert diagnostic.span.line == 1
+    assert diagnostic.span.column > 60
+
+
+def test_a_pool_is_refused_once_and_what_follows_from_it_is_not() -> None:
+    items = HEAD + "pool kv { cap 2; } "
+    with pytest.raises(NotSymbolicError) as caught:
+        queue(
+            "loop { hold kv (1) { branch (cached >= 1) { run svc (~exp(1)); } } cache (1); run think (~exp(1)); }",
+            items=items,
+        )
+    assert [d.message.split(" has")[0] for d in caught.value.diagnostics] == ["`hold`"]
+
+
+def test_open_arrivals_without_limit_need_a_bound() -> None:
+    with pytest.raises(NotSymbolicError, match="largest number"):
+        queue("run svc (~exp(1));", "poisson(0.5)")
+    text = f"{HEAD} workload {{ arrive poisson(0.5); }} session {{ run svc (~exp(1)); }}"
+    assert "n_svc : [0..4]" in export(text, bound=4).model
