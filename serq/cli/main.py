@@ -9,7 +9,7 @@ from types import FrameType
 import click
 
 from serq import __version__
-from serq.cli.failures import run_and_report
+from serq.cli.failures import INTERRUPTED, run_and_report
 from serq.cli.streams import prepare_streams
 
 VERBS = (
@@ -51,7 +51,10 @@ def main(arguments: list[str] | None = None) -> None:
     signal.signal(signal.SIGTERM, _terminate)
     prepare_streams()
     given = sys.argv[1:] if arguments is None else arguments
-    sys.exit(run_and_report(cli, given))
+    status = run_and_report(cli, given)
+    if status == INTERRUPTED:
+        os._exit(status)  # everything is said and every worker told to end: whoever pressed Ctrl-C waits for the prompt
+    sys.exit(status)
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
