@@ -9,8 +9,17 @@ from serq.codegen.expressions import Expressions, Scope
 from serq.codegen.operators import MistypedError, as_type, number
 from serq.codegen.records import Annotations, mark_of
 from serq.codegen.statements import Statements
-from serq.codegen.tree import Function, Module, Parameter, ParameterType, RecordType, Signature, Type
+from serq.codegen.tree import Expr, Function, Module, Parameter, ParameterType, RecordType, Signature, Type
 from serq.codegen.units import ConstantName, FunctionName, RecordName, Unit, Units, place_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """Where a checked function comes from: its text, and what each expression in it became."""
+
+    unit: Unit
+    node: ast.FunctionDef
+    typed: dict[ast.AST, Expr]
 
 
 def check(main: Unit, exports: Sequence[str] | None) -> Module:
@@ -18,6 +27,11 @@ def check(main: Unit, exports: Sequence[str] | None) -> Module:
 
     Raises `RestrictedError` with everything that is wrong.
     """
+    return check_sources(main, exports)[0]
+
+
+def check_sources(main: Unit, exports: Sequence[str] | None) -> tuple[Module, list[Source]]:
+    """The typed tree of a text, as `check` has it, and for each of its functions the source."""
     checker = _Checker(Units(main))
     names = exports if exports is not None else [n for n in main.functions if not n.startswith("_")]
     signatures = {}
@@ -32,7 +46,7 @@ def check(main: Unit, exports: Sequence[str] | None) -> Module:
     records = checker.records()
     if checker.problems:
         raise RestrictedError(checker.problems)
-    return Module(tuple(checker.functions), signatures, records)
+    return Module(tuple(checker.functions), signatures, records), checker.sources
 
 
 @dataclass(slots=True)
@@ -40,6 +54,7 @@ class _Checker:
     units: Units
     problems: list[Problem] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
     annotations: Annotations = field(init=False)
     _signatures: dict[str, Signature | None] = field(default_factory=dict)
     _open: list[str] = field(default_factory=list)
@@ -85,11 +100,13 @@ class _Checker:
         signature = Signature(symbol, parameters, returns)
         types = {p.name: p.type for p in parameters}
         scope = Scope(unit, types, _assigned_names(node) - set(types))
-        statements = Statements(Expressions(self.units, scope, self.function), self.annotations, signature)
+        expressions = Expressions(self.units, scope, self.function)
+        statements = Statements(expressions, self.annotations, signature)
         body = statements.block(node.body)
         if statements.ends and returns != "none":
             self.report(unit, node, f"{node.name} may end without a return")
         self.functions.append(Function(signature, node.name, unit.file, scope.locals, body, mark))
+        self.sources.append(Source(unit, node, expressions.typed))
         return signature
 
     def _parameters(self, unit: Unit, node: ast.FunctionDef) -> tuple[Parameter, ...] | None:

@@ -72,11 +72,15 @@ class Scope:
 
 @dataclass(slots=True)
 class Expressions:
-    """Checks the expressions of one function. Every method raises `WrongError` at the first problem that it meets."""
+    """Checks the expressions of one function. Every method raises `WrongError` at the first problem that it meets.
+
+    `typed` keeps what became of each node.
+    """
 
     units: Units
     scope: Scope
     signature_of: Callable[[FunctionName], Signature | None]
+    typed: dict[ast.AST, Expr] = field(default_factory=dict)
 
     def value(self, node: ast.expr, wanted: Type, what: str) -> Expr:
         """An expression of a wanted type."""
@@ -98,9 +102,10 @@ class Expressions:
     def expression(self, node: ast.expr) -> Expr:
         """Any expression; whole literals may still be without a type."""
         try:
-            return self._expression(node)
+            found = self.typed[node] = self._expression(node)
         except MistypedError as problem:
             raise WrongError(node, str(problem)) from None
+        return found
 
     def _expression(self, node: ast.expr) -> Expr:
         match node:
@@ -113,7 +118,7 @@ class Expressions:
             case ast.Subscript():
                 return self.item(node)
             case ast.BinOp():
-                return self.binary(node, self.expression(node.left), node.op, node.right)
+                return self._binary(node, self.expression(node.left), node.op, node.right)
             case ast.UnaryOp(op=ast.Not()):
                 return Not(self.value(node.operand, "bool", "the operand of not"))
             case ast.UnaryOp():
@@ -215,8 +220,12 @@ class Expressions:
 
     # -- operators ---------------------------------------------------------------------------------------------------
 
-    def binary(self, node: ast.expr | ast.stmt, left: Expr, op: ast.operator, right: ast.expr) -> Expr:
-        """`left op right`, the left one checked already."""
+    def update(self, node: ast.AugAssign, old: Expr) -> Expr:
+        """The new value of `x op= e`, where x had an old one."""
+        found = self.typed[node] = self._binary(node, old, node.op, node.value)
+        return found
+
+    def _binary(self, node: ast.expr | ast.stmt, left: Expr, op: ast.operator, right: ast.expr) -> Expr:
         name = OPERATORS.get(type(op))
         if name is None:
             raise WrongError(node, "restricted Python has no such operator")

@@ -3,17 +3,21 @@
 from collections.abc import Callable
 from typing import Any
 
-from serq.codegen.check import check
+from serq.codegen.check import check_sources
 from serq.codegen.compiled import Compiled
+from serq.codegen.instrument import instrumented
 from serq.codegen.tree import ArrayType, RecordType
 from serq.codegen.units import unit_of_text
 
 
 def by_cpython(text: str, exports: tuple[str, ...] | None, checked: bool) -> Compiled:
-    """The program that CPython makes of a text, which is checked all the same."""
+    """The program that CPython makes of a text, which is checked all the same; `checked` stops at faults."""
     unit = unit_of_text(text)
-    module = check(unit, exports)
+    module, sources = check_sources(unit, exports)
     functions: dict[str, Any] = {name: unit.namespace[name] for name in module.exports}
+    if checked:
+        asking = instrumented(sources)
+        functions = {name: asking[f] for name, f in functions.items()}
     records = {name: _maker(layout) for name, layout in module.records.items()}
     return Compiled("cpython", checked, functions, records)
 

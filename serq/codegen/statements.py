@@ -171,7 +171,7 @@ class Statements:
         return UpdateItem(array, index, value, place_of(node.target))
 
     def _changed(self, node: ast.AugAssign, old: Local | Field | Loaded, name: str) -> Expr:
-        new = self.expressions.binary(node, old, node.op, node.value)
+        new = self.expressions.update(node, old)
         return as_type(settle(new), old.type, f"what {name} gets")
 
     # -- ways --------------------------------------------------------------------------------------------------------
