@@ -68,13 +68,19 @@ def cannot_write(path: str | Path, error: OSError) -> SerqError:
     return OutputError.of(OutputRefused(span=NOWHERE, path=str(path), reason=reason))
 
 
+def check_directory(path: Path) -> Path:
+    """Raise OutputError when a file stands where the directory is wanted; the directory need not be there yet."""
+    in_the_way = next((p for p in (path, *path.absolute().parents) if p.exists()), path)
+    if in_the_way.exists() and not in_the_way.is_dir():
+        raise OutputError.of(OutputIsFile(span=NOWHERE, path=str(in_the_way)))
+    return path
+
+
 def make_directory(path: Path) -> Path:
     """See that the directory is there. OutputError when it cannot be."""
+    check_directory(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        in_the_way = next(p for p in (path, *path.parents) if p.exists())
-        raise OutputError.of(OutputIsFile(span=NOWHERE, path=str(in_the_way))) from None
     except OSError as error:
         raise cannot_write(path, error) from error
     return path
@@ -107,9 +113,8 @@ def check_target(path: Path) -> None:
     """Raise OutputError when it is plain that the file cannot be written: better before a long run than after it."""
     if path.is_dir():
         raise OutputError.of(OutputIsDirectory(span=NOWHERE, path=str(path)))
+    check_directory(path.parent)
     around = next(p for p in path.absolute().parents if p.exists())
-    if not around.is_dir():
-        raise OutputError.of(OutputIsFile(span=NOWHERE, path=str(around)))
     if not os.access(path if path.exists() else around, os.W_OK):
         raise OutputError.of(OutputRefused(span=NOWHERE, path=str(path), reason=os.strerror(errno.EACCES)))
 

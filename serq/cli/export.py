@@ -7,10 +7,9 @@ from pathlib import Path
 import click
 
 from serq.base.diagnostics import Diagnostic
-from serq.base.errors import LimitError, NoSteadyStateError, OutputError, UsageError
-from serq.base.output import OutputIsFile, write_text
+from serq.base.errors import LimitError, NoSteadyStateError, UsageError
+from serq.base.output import check_directory, write_text
 from serq.base.render import render_all
-from serq.base.source import NOWHERE
 from serq.cli.common import Common, chain_options, common_options
 from serq.cli.progress import exploring
 from serq.cli.provenance import provenance
@@ -44,7 +43,7 @@ def command(common: Common, solving: SolveOptions, target: str | None, const_ope
     """
     if target is None:
         raise UsageError("say what to export: --prism, --drn, --explicit or --dot")
-    directory = _directory(common.out)
+    directory = check_directory(Path(common.out or "."))
     report = replace(common, out=None)
     program = report.load()
     exporter = _Export(program, solving, common.quiet)
@@ -140,10 +139,3 @@ def _asked(program: Program, const_open: str | None) -> frozenset[str] | None:
     if unknown:
         raise UsageError(f"--const-open: no let is called {', '.join(sorted(unknown))}")
     return names
-
-
-def _directory(out: str | None) -> Path:
-    directory = Path(out or ".")
-    if directory.exists() and not directory.is_dir():
-        raise OutputError.of(OutputIsFile(span=NOWHERE, path=str(directory)))
-    return directory

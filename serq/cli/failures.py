@@ -2,6 +2,7 @@
 
 import io
 import json
+import sys
 import tempfile
 import traceback
 
@@ -10,7 +11,7 @@ import click
 from serq import __version__
 from serq.base.errors import DiagnosedError, LimitError, PlacelessError, SerqError
 from serq.base.render import render_all
-from serq.cli.streams import to_stderr, to_stdout
+from serq.cli.streams import discard, to_stderr, to_stdout
 
 INTERRUPTED = 130
 INTERNAL = 70
@@ -35,6 +36,8 @@ def _run(command: click.Command, arguments: list[str]) -> int:
         return 0
     except click.exceptions.Exit as end:
         return end.exit_code
+    except BrokenPipeError:
+        return _unread()
     except click.ClickException as error:
         return _usage(error, as_json)
     except SerqError as error:
@@ -43,6 +46,12 @@ def _run(command: click.Command, arguments: list[str]) -> int:
         return _known(LimitError("there is not enough memory for this"), as_json)
     except Exception:
         return _internal(as_json)
+
+
+def _unread() -> int:
+    """Nobody reads click's own help any more: that is no failure."""
+    discard(sys.stdout)
+    return 0
 
 
 def _usage(error: click.ClickException, as_json: bool) -> int:

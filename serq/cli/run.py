@@ -6,6 +6,7 @@ from typing import Literal
 
 import click
 
+from serq.base.output import check_directory
 from serq.cli.common import Common, common_options
 from serq.cli.numbers import short, with_interval
 from serq.cli.progress import simulating
@@ -44,6 +45,8 @@ def command(
     checked: bool,
 ) -> None:
     """Simulate FILE and report every measure with its confidence interval."""
+    if dump is not None:
+        check_directory(Path(dump))
     program = common.load()
     jobs = jobs or os.cpu_count() or 1
     options = SimulateOptions(

@@ -33,13 +33,13 @@ def _write(stream: TextIO, text: str) -> None:
         stream.write(text)
         stream.flush()
     except BrokenPipeError:
-        _discard(stream)
+        discard(stream)
     except OSError:
-        _discard(stream)
+        discard(stream)
         raise
 
 
-def _discard(stream: TextIO) -> None:
+def discard(stream: TextIO) -> None:
     """Send the rest to nowhere: the interpreter flushes its streams once more when it ends, and must not complain."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())

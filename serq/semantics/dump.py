@@ -5,7 +5,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from serq.base.errors import InputError, UsageError
+from serq.base.errors import UsageError
+from serq.base.output import cannot_write, make_directory
 from serq.semantics.reference import RunResult
 from serq.semantics.tallies import Samples
 
@@ -17,8 +18,8 @@ def write_dump(results: Sequence[RunResult], directory: Path, form: Format = "cs
     """Write the samples and return the files. The run must have been made with `keep_samples`.
 
     One replication gives `directory/NAME.csv`, several `directory/replication-0/NAME.csv` and so on. Numbers are
-    written so that reading them gives the same doubles. Raises `UsageError` when pyarrow is missing and `InputError`
-    (SQ703) when a file cannot be written.
+    written so that reading them gives the same doubles. Raises `UsageError` when pyarrow is missing, `OutputError` or
+    `LimitError` when a file cannot be written.
     """
     write = _writer(form)
     written = []
@@ -28,11 +29,11 @@ def write_dump(results: Sequence[RunResult], directory: Path, form: Format = "cs
             if len(samples.times) != len(samples.values):
                 raise ValueError("the run kept values only: set keep_samples in its options")
             path = place / f"{name}.{form}"
+            make_directory(place)
             try:
-                place.mkdir(parents=True, exist_ok=True)
                 write(path, samples)
             except OSError as error:
-                raise InputError("SQ703", f"cannot write {path}: {error.strerror or error}") from error
+                raise cannot_write(path, error) from error
             written.append(path)
     return tuple(written)
 

@@ -6,7 +6,7 @@ import importlib.util
 import pytest
 from running import options, program_of, run
 
-from serq.base.errors import InputError, UsageError
+from serq.base.errors import OutputError, UsageError
 from serq.semantics.dump import write_dump
 from serq.semantics.replications import replicate
 
@@ -66,7 +66,7 @@ def test_a_format_that_is_none(tmp_path):
 
 def test_a_place_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot write"):
+    with pytest.raises(OutputError, match="not a directory"):
         write_dump([run(TEXT)], tmp_path / "file")
 
 
