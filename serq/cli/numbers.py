@@ -1,9 +1,10 @@
 """Numbers as a person reads them: no more digits than are known."""
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 
-from serq.ir.expr import Number
+from serq.ir.expr import Number, double
 from serq.ir.results import Estimate
 
 LONGEST_RATIONAL = 44
@@ -15,7 +16,10 @@ def short(value: Number | None, digits: int = 7) -> str:
         return "-"
     if isinstance(value, Fraction) and value.denominator == 1 and abs(value) < 10**digits:
         return str(value.numerator)
-    number = float(value)
+    number = double(value)
+    if isinstance(value, Fraction) and value and (number == 0 or math.isinf(number)):  # doubles do not reach so far
+        quotient = Decimal(value.numerator) / Decimal(value.denominator)
+        return f"{quotient.normalize():.{digits}g}"
     if math.isinf(number) or math.isnan(number):
         return str(number)
     return f"{number:.{digits}g}"
@@ -53,7 +57,7 @@ def as_json(value: Number | None) -> object:
     """A number for JSON: a finite double, or null."""
     if value is None:
         return None
-    number = float(value)
+    number = double(value)
     return number if math.isfinite(number) else None
 
 

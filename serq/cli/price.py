@@ -1,5 +1,8 @@
 """`serq price`: what a change of constants costs, exactly and by formula."""
 
+import math
+from fractions import Fraction
+
 import click
 
 from serq.base.errors import UsageError
@@ -7,7 +10,7 @@ from serq.cli.common import Common, common_options, load
 from serq.cli.numbers import as_json, cut, rational, short
 from serq.cli.provenance import provenance
 from serq.cli.tables import table
-from serq.ir.expr import Number
+from serq.ir.expr import Number, double
 from serq.ir.program import Program
 from serq.ir.results import Estimate
 from serq.pipeline import SolveOptions, closed_forms, solve
@@ -46,10 +49,14 @@ def _compare(exact: list[Change], formulas: tuple[Change, ...]) -> None:
     by_name = {c.measure.name: c for c in formulas}
     for change in exact:
         other = by_name.get(change.measure.name)
-        if other is not None and abs(float(other.difference) - float(change.difference)) > 1e-9 * (
-            1 + abs(float(change.difference))
-        ):
+        if other is not None and not _same(change.difference, other.difference):
             raise AssertionError(f"chain and formula differ on {change.measure.name}: {change} {other}")
+
+
+def _same(exact: Number, formula: Number) -> bool:
+    if isinstance(exact, Fraction) and isinstance(formula, Fraction):
+        return exact == formula
+    return math.isclose(double(exact), double(formula), rel_tol=1e-9, abs_tol=1e-9)
 
 
 def _text(

@@ -14,6 +14,7 @@ from typing import Literal
 from scipy.special import stdtr, stdtrit
 
 from serq.compare.rare import Usual
+from serq.ir.expr import double
 from serq.ir.measures import Measure
 from serq.ir.results import Estimate
 
@@ -119,7 +120,7 @@ def _row(
         return replace(row, verdict="one witness")
     if simulated is None or simulated.value is None:
         return replace(row, verdict="agrees")
-    return _test(row, simulated, float(reference), usual)
+    return _test(row, simulated, double(reference), usual)
 
 
 def _test(row: Row, simulated: Estimate, reference: float, usual: Usual | None) -> Row:
@@ -148,8 +149,8 @@ def _verdict(row: Row, rejected: bool, level: float, usual: Usual | None) -> Row
     finds = None
     if reference != 0:
         needed = float(stdtrit(degrees, 1 - level / 2) + stdtrit(degrees, POWER))
-        found = max(needed * row.error, usual.found(float(reference), needed) if usual else 0.0)
-        finds = found / abs(float(reference))
+        found = max(needed * row.error, usual.found(double(reference), needed) if usual else 0.0)
+        finds = found / abs(double(reference))
     if not rejected:
         return replace(row, finds=finds, verdict="agrees")
     chance = f"chance explains this with p = {row.p_value:.1e}"
@@ -164,8 +165,8 @@ def _exact_fault(exact: Estimate | None, closed: Estimate | None) -> str:
         return ""
     if exact.is_exact and closed.is_exact:
         return "" if a == b else f"exact {a} and closed form {b} are different rationals"
-    allowed = (exact.bound or 0.0) + (closed.bound or 0.0) + FLOAT_TOLERANCE * abs(float(b))
-    gap = abs(float(a) - float(b))
+    allowed = (exact.bound or 0.0) + (closed.bound or 0.0) + FLOAT_TOLERANCE * abs(double(b))
+    gap = abs(double(a) - double(b))
     return "" if gap <= allowed else f"exact and closed form differ by {gap:.3g}, more than the {allowed:.1g} allowed"
 
 

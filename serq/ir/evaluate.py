@@ -68,7 +68,7 @@ class Doubles:
 
     def literal(self, value: e.Number) -> float:
         """The nearest double; an infinity beyond their range."""
-        return _double(value)
+        return e.double(value)
 
     def divide(self, a: float, b: float) -> float:
         """IEEE division."""
@@ -93,13 +93,6 @@ class Doubles:
             return math.inf
         except ValueError:
             return -math.inf if name == "ln" and args[0] == 0 else math.nan
-
-
-def _double(value: e.Number) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.copysign(math.inf, value)
 
 
 def _smallest(*args: float) -> float:
@@ -142,19 +135,19 @@ class Rationals:
     def divide(self, a: e.Number, b: e.Number) -> e.Number:
         """An exact quotient, or IEEE's answer for a zero divisor."""
         if isinstance(a, float) or isinstance(b, float) or b == 0:
-            return self._doubles.divide(_double(a), _double(b))
+            return self._doubles.divide(e.double(a), e.double(b))
         return Fraction(a) / b
 
     def modulo(self, a: e.Number, b: e.Number) -> e.Number:
         """An exact remainder with the sign of the divisor."""
         if isinstance(a, float) or isinstance(b, float) or b == 0:
-            return self._doubles.modulo(_double(a), _double(b))
+            return self._doubles.modulo(e.double(a), e.double(b))
         return a % b
 
     def function(self, name: e.FunctionName, args: tuple[e.Number, ...]) -> e.Number:
         """Exact for min, max, abs, floor, ceil, whole powers and perfect squares."""
         exact = _exact_function(name, args)
-        return self._doubles.function(name, tuple(_double(a) for a in args)) if exact is None else exact
+        return self._doubles.function(name, tuple(e.double(a) for a in args)) if exact is None else exact
 
 
 def _exact_function(name: e.FunctionName, args: tuple[e.Number, ...]) -> e.Number | None:

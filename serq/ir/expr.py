@@ -4,6 +4,7 @@ The linker makes these; nothing here can fail. Numbers are kept as written (exac
 evaluate in the arithmetic it needs; `Const` keeps the name of a `let`, so that exports can leave it open.
 """
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
@@ -12,6 +13,15 @@ from serq.base.source import NOWHERE, Span
 
 Number = Fraction | float
 """An exact rational, or a double where there is no rational (inf, or the value of sqrt, exp, ln)."""
+
+
+def double(value: Number) -> float:
+    """The nearest double; infinite for a rational beyond the range of doubles."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
 
 ContextName = Literal[
     "size", "age", "last", "queued", "waited", "n", "nres", "ndec", "kvb", "kvp", "ntok", "npre", "attn"

@@ -7,11 +7,13 @@ and Analysis, 5th ed., sections 9.5.3 and 11.4; S. Asmussen, P. Glynn, Stochasti
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from operator import mul
 from typing import Literal
 
 from serq.ir.results import Estimate
+from serq.semantics.summary import scaled_up
 
 Over = Literal["replications", "batches"]
 """What the variance is taken over: the replications' totals, or all batches of all replications."""
@@ -32,15 +34,24 @@ class Batches:
     def totals(self) -> "Batches":
         """One batch per replication: its whole window."""
         return Batches(
-            tuple((math.fsum(row),) for row in self.numerator),
-            tuple((math.fsum(row),) for row in self.denominator),
+            tuple((total(row),) for row in self.numerator),
+            tuple((total(row),) for row in self.denominator),
             self.counts,
         )
 
     def ratio(self) -> float | None:
         """The estimate, or None when nothing was counted in the denominator."""
         below = math.fsum(x for row in self.denominator for x in row)
-        return math.fsum(x for row in self.numerator for x in row) / below if below > 0 else None
+        return total(x for row in self.numerator for x in row) / below if below > 0 else None
+
+
+def total(values: Iterable[float]) -> float:
+    """The sum, rounded once; infinite or NaN when doubles have none."""
+    kept = tuple(values)
+    try:
+        return math.fsum(kept)
+    except (OverflowError, ValueError):  # a partial sum is out of range, or infinities of both signs meet
+        return sum(kept)
 
 
 def estimate(measure: str, batches: Batches, confidence: float = 0.95, over: Over = "batches") -> Estimate:
@@ -89,27 +100,30 @@ class _Spread:
 
 @dataclass(slots=True)
 class _Residuals:
-    """N - r D by batch, and D: an empty batch (D = 0) says nothing about the ratio."""
+    """N - r D by batch over 2^exponent, and D: an empty batch (D = 0) says nothing about the ratio."""
 
     rows: Rows
     below: Rows
+    exponent: int
 
     def halved(self) -> "_Residuals":
         """Neighbours merged."""
-        return _Residuals([_halved(row) for row in self.rows], [_halved(row) for row in self.below])
+        return _Residuals([_halved(row) for row in self.rows], [_halved(row) for row in self.below], self.exponent)
 
     def plain(self) -> _Spread:
         """As if the batches were independent."""
         count = sum(len(row) for row in self.rows)
         filled = sum(len(row) - row.count(0.0) for row in self.below)
         factor = count / (count - 1) if count > 1 else math.nan
-        return _Spread(math.sqrt(_squares(self.rows) * factor), count, filled)
+        return _Spread(scaled_up(math.sqrt(_squares(self.rows) * factor), self.exponent), count, filled)
 
 
 def _residuals(batches: Batches, ratio: float) -> _Residuals:
     pairs = zip(batches.numerator, batches.denominator, strict=True)
     rows = [[n - ratio * d for n, d in zip(top, below, strict=True)] for top, below in pairs]
-    return _Residuals(rows, [list(row) for row in batches.denominator])
+    exponent = math.frexp(max(abs(x) for row in rows for x in row))[1]
+    scaled = [[math.ldexp(x, -exponent) for x in row] for row in rows]  # so that squares stay in the range of doubles
+    return _Residuals(scaled, [list(row) for row in batches.denominator], exponent)
 
 
 def _squares(rows: Rows) -> float:

@@ -4,6 +4,7 @@ A driver tells the machine which clock fired (`arrive`, `complete`, `end_iterati
 the configuration rests until the next clock. The documentation's page on how a program runs says the same in words.
 """
 
+from serq.base.errors import LimitError
 from serq.ir import program as p
 from serq.ir.evaluate import Value
 from serq.semantics.cache import Caches
@@ -64,9 +65,17 @@ class Machine:
     # -- events ------------------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Time 0: the sessions of a closed population or of a batch arrive. Then call `settle`."""
+        """Time 0: the sessions of a closed population or of a batch arrive. Then call `settle`.
+
+        Raises LimitError when there are more of them than commands may run at one instant: they cannot even begin.
+        """
         match self.program.arrivals:
             case p.Closed(population=size) | p.Batch(size=size):
+                most = self._progress.limits.commands
+                if p.whole(size) > most:
+                    raise LimitError(
+                        f"{size.value:g} sessions at time 0 are too many: at most {most} can start at once"
+                    )
                 for _ in range(p.whole(size)):
                     self.arrive()
             case _:

@@ -38,12 +38,24 @@ def summarise(parts: Iterable["array[float]"]) -> Summary:
     quantiles = {"p50": quantile(values, 0.5), "p90": quantile(values, 0.9), "p99": quantile(values, 0.99)}
     if not math.isfinite(values[0]) or not math.isfinite(values[-1]):
         return Summary(count, **ends, **quantiles, reason="an infinite value was observed")
-    mean = math.fsum(values) / count
+    exponent = math.frexp(max(-values[0], values[-1]))[1]
+    scaled = [math.ldexp(x, -exponent) for x in values]  # so that no sum and no square leaves the range of doubles
+    centre = math.fsum(scaled) / count
+    mean = math.ldexp(centre, exponent)
     if count == 1:
         return Summary(count, mean, **ends, **quantiles, reason="one observation has no variance")
-    variance = math.fsum((x - mean) ** 2 for x in values) / (count - 1)
-    cv2 = variance / mean**2 if mean else None
-    return Summary(count, mean, variance, cv2, **ends, **quantiles, reason="" if mean else "the mean is 0")
+    spread = math.fsum((x - centre) ** 2 for x in scaled) / (count - 1)
+    cv2 = spread / centre / centre if centre else None
+    variance = scaled_up(spread, 2 * exponent)
+    return Summary(count, mean, variance, cv2, **ends, **quantiles, reason="" if centre else "the mean is 0")
+
+
+def scaled_up(value: float, exponent: int) -> float:
+    """`value` times a power of 2; infinite beyond the range of doubles."""
+    try:
+        return math.ldexp(value, exponent)
+    except OverflowError:
+        return math.copysign(math.inf, value)
 
 
 def quantile(ordered: Sequence[float], level: float) -> float:

@@ -45,6 +45,21 @@ def test_replications_and_batches_are_two_intervals_of_one_value():
     assert (b.degrees, b.method) == (159, "160 batch means over 5 replications")
 
 
+@pytest.mark.parametrize("exponent", [-1000, -600, 600, 1000])
+def test_the_interval_scales_with_the_data_at_the_ends_of_the_range_of_doubles(exponent):
+    data = [3.0, 5.0, 4.0, 8.0, 1.0, 2.0, 9.0, 4.0]
+    plain, scaled = (estimate("m", one_run([math.ldexp(x, k) for x in data])) for k in (0, exponent))
+    assert scaled.value == math.ldexp(plain.value, exponent)
+    assert scaled.standard_error == math.ldexp(plain.standard_error, exponent)
+
+
+def test_sums_beyond_the_doubles_are_infinite_and_say_so():
+    for data in ([1.7e308, 1.7e308], [math.inf, -math.inf]):
+        e = estimate("m", one_run(data))
+        assert not math.isfinite(e.value)
+        assert e.reason == "an infinite or undefined value was seen"
+
+
 def test_nothing_seen_has_no_value_and_says_so():
     e = estimate("m", one_run([0.0] * 4, [0.0] * 4))
     assert e.value is None

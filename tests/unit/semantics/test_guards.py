@@ -4,7 +4,7 @@ import pytest
 from toy import play
 
 from serq.base.diagnostics import Diagnostic
-from serq.base.errors import RunError
+from serq.base.errors import LimitError, RunError
 from serq.semantics.machine import Limits
 
 FEW = Limits(commands=5_000, preemptions=200, replacements=50)
@@ -152,3 +152,9 @@ def test_growth_beyond_the_cap_is_impossible_whatever_the_policy() -> None:
 def test_own_outer_holds_count_towards_the_impossible() -> None:
     found = fault(in_session("hold m (3) { hold m (1) { grow m (zero + 1); } }", "pool m { cap 4; preempt lifo; }"))
     assert found.code == "SQ511"
+
+
+@pytest.mark.parametrize("arrivals", ["closed(1e308)", "batch(5001)"])
+def test_more_sessions_at_the_start_than_an_instant_has_commands_are_refused_before_they_are_made(arrivals):
+    with pytest.raises(LimitError, match="sessions at time 0 are too many: at most 5000 can start at once"):
+        play(f"stage d : delay; workload {{ arrive {arrivals}; }} session {{ run d (1); }}", limits=FEW)

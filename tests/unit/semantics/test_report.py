@@ -126,6 +126,15 @@ def test_quantiles_interpolate():
     assert quantile([0.0, 1.0, 2.0, 3.0], 1.0) == 3
 
 
+@pytest.mark.parametrize("exponent", [-1060, -600, 600, 1020])
+def test_a_summary_scales_with_the_data_at_the_ends_of_the_range_of_doubles(exponent):
+    values = [1.0, 2.0, 4.0, 5.0]
+    plain, scaled = (summarise([[math.ldexp(x, k) for x in values]]) for k in (0, exponent))
+    assert scaled.mean == math.ldexp(plain.mean, exponent)
+    assert scaled.cv2 == plain.cv2
+    assert scaled.variance == (0.0 if exponent < 0 else math.inf)
+
+
 def test_summaries():
     assert summarise([]) == Summary(0, reason="nothing was observed in the window")
     both = summarise([[1.0, 2.0], [4.0, 5.0]])
