@@ -54,4 +54,4 @@ def assert_every_row_adds_up(program: Program, finer: Quotients) -> None:
     blocks = lumped_texts(fine)
     assert set(blocks) == set(names)
     for block, row in zip(blocks, rows(fine, blocks), strict=True):
-        assert row == expected[block]
+        assert row == expected[block], f"from {block}: {dict(row)}, not {dict(expected[block])}"
