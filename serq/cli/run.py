@@ -10,6 +10,7 @@ from serq.base.output import check_directory
 from serq.cli.common import Common, common_options
 from serq.cli.numbers import short, with_interval
 from serq.cli.progress import simulating
+from serq.cli.provenance import provenance
 from serq.cli.tables import table
 from serq.pipeline import SimulateOptions, simulate
 from serq.semantics.report import RunReport, Section
@@ -58,7 +59,7 @@ def command(
         from serq.semantics.dump import write_dump
 
         write_dump(results, Path(dump), dump_format)
-    common.emit(text(report), report.to_dict())
+    common.emit(text(report), provenance(program, "run") | report.to_dict())
 
 
 def text(report: RunReport) -> str:

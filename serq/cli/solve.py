@@ -14,12 +14,16 @@ from serq.ir.program import Program
 from serq.pipeline import Solved, SolveOptions, explore_chain, solve_chain
 
 _WIDE = 10_000
+_METHODS = ("auto", "direct", "gth", "dixon", "lu", "storm")
+_METHOD = "Elimination in a band (gth), p-adic lifting (dixon, rational), sparse factors (lu, doubles), or Storm."
+_ALWAYS_DOUBLES = {"lu": False}
+"""Methods that give no rationals, however small the chain."""
 
 
 @click.command("solve")
 @common_options
 @click.option("--exact", is_flag=True, help="Answer in rationals, whatever it takes.")
-@click.option("--method", default="auto", show_default=True, help="auto, direct, gth, dixon, lu, or storm.")
+@click.option("--method", type=click.Choice(_METHODS), default="auto", show_default=True, help=_METHOD)
 @click.option("--states", "show_states", is_flag=True, help="Print the whole stationary vector.")
 @chain_options()
 def command(common: Common, solving: SolveOptions, exact: bool, method: str, show_states: bool) -> None:
@@ -29,7 +33,8 @@ def command(common: Common, solving: SolveOptions, exact: bool, method: str, sho
     program is no finite Markov chain or has no steady state (every reason is printed).
     """
     program = common.load()
-    options = replace(solving, exact=exact or None, method="auto" if method == "storm" else method)
+    wanted = True if exact or method == "dixon" else _ALWAYS_DOUBLES.get(method)
+    options = replace(solving, exact=wanted, method="auto" if method == "storm" else method)
     with exploring(common.quiet) as progress:
         chain = explore_chain(program, options, progress)
     if method == "storm":
