@@ -1,5 +1,6 @@
 """Progress on a terminal's stderr, and nothing anywhere else."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,7 +29,7 @@ def replaying(quiet: bool) -> Iterator[Callable[[float, int], None] | None]:
 
 @contextmanager
 def _shown(what: str, quiet: bool) -> Iterator[Callable[[str], None] | None]:
-    if quiet or not sys.stderr.isatty():
+    if quiet or not _a_bar_can_be_drawn():
         yield None
         return
     from rich.console import Console
@@ -38,3 +39,9 @@ def _shown(what: str, quiet: bool) -> Iterator[Callable[[str], None] | None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what)
         yield lambda text: bar.update(task, description=text)
+
+
+def _a_bar_can_be_drawn() -> bool:
+    """Whether stderr is a terminal that moves its cursor, and nobody asked for plain text."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") in (None, "", "dumb")
+    return sys.stderr.isatty() and not plain
