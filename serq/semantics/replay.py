@@ -7,6 +7,7 @@ nothing can happen any more; where sessions keep arriving it ends at the program
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 from serq.base.diagnostics import Diagnostic
 from serq.base.errors import LimitError, RunError, UsageError
@@ -25,7 +26,7 @@ from serq.semantics.request_log import RequestLog
 from serq.semantics.sampled import SampledWorld
 from serq.semantics.scene import shown
 from serq.semantics.statistics import Window
-from serq.semantics.step_log import Step, StepLog
+from serq.semantics.step_log import Observer, Step, StepLog
 from serq.semantics.world import Recorder
 from serq.traces.corpus import Corpus
 
@@ -45,13 +46,14 @@ class ReplayOptions:
 
     `seed` and `horizon` None: as the program says; a finite trace runs to its end unless a horizon is given. `strict`:
     a request that can never fit is not rejected but waits for ever, as it does in vLLM, and so does all behind it.
-    `checked` asserts the invariants after every transition. `memory`: bytes at which to stop.
+    `checked` asserts the invariants after every transition. `events` and `memory` (bytes): where to stop.
     """
 
     seed: int | None = None
     horizon: float | None = None
     strict: bool = False
     checked: bool = False
+    events: int | None = None
     memory: int | None = None
 
 
@@ -123,8 +125,9 @@ class _Replay:
         limits = replace(Limits(), rejects=not options.strict)
         self.machine = Machine(program, self.world, FanOut(parts), limits)
         self.world.attach(self.machine)
-        if steps is not None:
-            steps.machine = self.machine
+        for part in parts:
+            if isinstance(part, Observer):
+                part.machine = self.machine
         self.arrivals = Arrivals(program, self.world, self.machine)
         self.events = 0
 
@@ -160,6 +163,8 @@ class _Replay:
             clocks.fire()
             self._settle()
             self.events += 1
+            if self.events == self.options.events:
+                self._stop(f"{self.events} events")
             if self.events % _PAUSE == 0:
                 self._look_at_memory()
                 if progress is not None:
@@ -174,10 +179,13 @@ class _Replay:
     def _look_at_memory(self) -> None:
         limit = self.options.memory
         if limit is not None and (used := memory_in_use()) > limit:
-            raise LimitError(
-                f"the replay was stopped at {used >> 20} MiB of memory: time {self.world.time:g}, "
-                f"{len(self.requests)} requests done, {len(self.machine.configuration.sessions)} sessions present"
-            )
+            self._stop(f"{used >> 20} MiB of memory")
+
+    def _stop(self, reached: str) -> NoReturn:
+        raise LimitError(
+            f"the replay was stopped at {reached}: time {self.world.time:g}, {len(self.requests)} requests done, "
+            f"{len(self.machine.configuration.sessions)} sessions present"
+        )
 
     def _unsent(self) -> int:
         """Turns of the trace that never began: their sessions were rejected or wait, or the horizon came first."""

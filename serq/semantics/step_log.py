@@ -52,10 +52,14 @@ class _Since:
     evicted: list[tuple[str, float, float]] = field(default_factory=list)
 
 
-class StepLog(Recorder):
-    """Hands every finished iteration to `sink`. Set `machine` before the run."""
+class Observer(Recorder):
+    """A recorder that also looks at the machine; a replay sets `machine` before it begins."""
 
     machine: Machine
+
+
+class StepLog(Observer):
+    """Hands every finished iteration to `sink`."""
 
     def __init__(self, program: p.Program, world: SampledWorld, sink: Callable[[Step], object]) -> None:
         self._program = program
