@@ -57,7 +57,7 @@ class Steps:
         return moved and not started
 
     def _let_go(self, state: StageState) -> None:
-        """The iteration has been put together, if there was anything for it: what the one before it used is free now."""
+        """The iteration has been put together, if there was anything for it: what the one before used is free now."""
         state.done.clear()
         for session in state.leaving:
             session.status = Status.READY
