@@ -19,7 +19,7 @@ from serq.exporters.moves import Change, Move, Moves, observable
 from serq.exporters.names import NameMap
 from serq.exporters.partial import UnknownValueError
 from serq.exporters.rewards import ExportedMeasure, NotExported, Reward, Rewards
-from serq.exporters.text import ATOM, PRODUCT, SUM, NoTextError, Piece, Printer, conjunction, total
+from serq.exporters.text import ATOM, PRODUCT, SUM, NoTextError, Piece, Printer, conjunction, literal, total
 from serq.ir import expr as e
 from serq.ir import program as p
 from serq.ir.expr import Number
@@ -161,10 +161,14 @@ class _Writer:
     def _commands(self) -> tuple[str, str]:
         """How PRISM and Storm are called on the files, at the constants of the program."""
         name = self.program.name
-        values = ",".join(f"{k}={_plain(v)}" for k, v in self.constants.open_values().items())
+        values = self._values()
         prism = f"prism {name}.prism {name}.props" + (f" -const {values}" if values else "") + " -exact"
         constants = f" --constants {values}" if values else ""
         return prism, f"storm --prism {name}.prism --prop {name}.props{constants} --prismcompat --exact"
+
+    def _values(self) -> str:
+        """The program's own values of the open constants; as decimals where they are short ones."""
+        return ",".join(f"{k}={literal(v)}".replace(" ", "") for k, v in self.constants.open_values().items())
 
     def _header(self) -> list[str]:
         program = self.program.name
@@ -288,7 +292,7 @@ class _Writer:
                 out.append(f'// {name} = R{{"{measure.numerator}"}} / R{{"{measure.denominator}"}}')
             else:
                 out.append(f'// {name} = R{{"{measure.numerator}"}}')
-        values = ",".join(f"{k}={_plain(v)}" for k, v in self.constants.open_values().items())
+        values = self._values()
         given = f" ({values})" if values else ""
         for identifier, reward in structures.items():
             out += ["", f"// {reward.meaning}"]

@@ -88,7 +88,7 @@ def test_reserved_names_are_changed_and_told() -> None:
 def test_the_commands_for_both_tools_are_given() -> None:
     prism, storm = queue(CYCLE, "closed(N)", LETS + HEAD).commands
     values = prism.removeprefix("prism program.prism program.props -const ").removesuffix(" -exact")
-    assert set(values.split(",")) == {"N=3", "mu=2", "Z=1/2"}
+    assert set(values.split(",")) == {"N=3", "mu=2", "Z=0.5"}
     assert storm == f"storm --prism program.prism --prop program.props --constants {values} --prismcompat --exact"
 
 
