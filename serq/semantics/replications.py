@@ -1,6 +1,7 @@
 """Several independent replications, in this process or spread over others. The results do not depend on how."""
 
 import multiprocessing
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -63,7 +64,14 @@ def _side_by_side(
 
 
 def _one(program: p.Program, options: RunOptions, replication: int, corpus: Corpus | None) -> RunResult:
-    return Interpreter(program, options, replication, corpus).run()
+    """One replication in a worker: it stops when its parent is gone, however that was ended."""
+    parent = multiprocessing.parent_process()
+
+    def look(_: float) -> None:
+        if parent is not None and os.getppid() != parent.pid:
+            raise SystemExit
+
+    return Interpreter(program, options, replication, corpus).run(look)
 
 
 @contextmanager
