@@ -69,7 +69,8 @@ def _one(program: p.Program, options: RunOptions, replication: int, corpus: Corp
 
     def look(_: float) -> None:
         if parent is not None and os.getppid() != parent.pid:
-            raise SystemExit
+            # An exception would be caught and the next replication begun; there is nobody to tell.
+            os._exit(1)
 
     return Interpreter(program, options, replication, corpus).run(look)
 
