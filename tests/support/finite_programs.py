@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 NAMES = (
-    "ma", "R", "C", "S", "init", "rate", "n", "x", "q", "min", "P", "T", "svc", "think", "A", "module", "const", "label",
-    "F", "G", "U", "X", "W", "I", "E", "formula", "mdp", "prob", "invariant", "endmodule", "global", "speed", "count",
-    "sessions", "ended", "lost", "n_svc", "q_svc", "waiting", "hold_time", "z1", "_a", "longrun",
+    "ma", "R", "C", "S", "init", "rate", "n", "x", "q", "min", "P", "T", "svc", "think", "A", "module", "const",
+    "label", "F", "G", "U", "X", "W", "I", "E", "formula", "mdp", "prob", "invariant", "endmodule", "global",
+    "speed", "count", "sessions", "ended", "lost", "n_svc", "q_svc", "waiting", "hold_time", "z1", "_a", "longrun",
 )  # fmt: skip
 MEANS = ("0.5", "1", "1.5", "2", "0.25", "3", "1.2")
 CHANCES = ("0.25", "0.5", "0.75", "0.2", "0.9")
