@@ -28,9 +28,23 @@ class Loaded:
 class Machine:
     """The computer at hand, as LLVM knows it. `opt` is the level of optimisation, 0 to 3."""
 
-    target: llvm.TargetMachine
+    triple: str
+    cpu: str
+    features: str
     opt: int
-    fingerprint: str
+    versions: str
+
+    @property
+    def fingerprint(self) -> str:
+        """All that machine code depends on beside the program."""
+        return "\n".join([self.versions, self.triple, self.cpu, self.features, str(self.opt)])
+
+    def target(self) -> llvm.TargetMachine:
+        """A target of its own for each use: an execution engine takes the one it gets into its possession."""
+        import llvmlite.binding as llvm
+
+        target = llvm.Target.from_triple(self.triple)
+        return target.create_target_machine(cpu=self.cpu, features=self.features, opt=self.opt, jit=True)
 
 
 def available() -> bool:
@@ -52,9 +66,8 @@ def machine(opt: int) -> Machine:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     triple, cpu, features = llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    target = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features, opt=opt, jit=True)
-    version = ".".join(map(str, llvm.llvm_version_info))
-    return Machine(target, opt, "\n".join([llvmlite.__version__, version, triple, cpu, features, str(opt)]))
+    versions = f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, llvm.llvm_version_info))}"
+    return Machine(triple, cpu, features, opt, versions)
 
 
 def object_of(text: str, machine: Machine) -> bytes:
@@ -66,12 +79,12 @@ def object_of(text: str, machine: Machine) -> bytes:
         module.verify()
     except RuntimeError as error:
         raise BackendError(f"LLVM refuses the generated text: {error}") from None
-    module.triple = machine.target.triple
-    module.data_layout = str(machine.target.target_data)
-    tuning = llvm.create_pipeline_tuning_options(speed_level=machine.opt)
-    passes = llvm.create_pass_builder(machine.target, tuning)
+    target = machine.target()
+    module.triple = target.triple
+    module.data_layout = str(target.target_data)
+    passes = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=machine.opt))
     passes.getModulePassManager().run(module, passes)
-    compiled: bytes = machine.target.emit_object(module)
+    compiled: bytes = target.emit_object(module)
     return compiled
 
 
@@ -79,7 +92,7 @@ def load(object_file: bytes, symbols: Sequence[str], machine: Machine) -> Loaded
     """The machine code of an object file, ready to be called. Raises `BackendError` if a symbol is not there."""
     import llvmlite.binding as llvm
 
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine.target)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine.target())
     engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
     engine.finalize_object()
     addresses = {s: engine.get_function_address(s) for s in symbols}
