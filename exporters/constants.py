@@ -1,10 +1,10 @@
 """Which constants of a program are declared in an export, as what, and which of them stay open."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from serq.exporters.names import NameMap
-from serq.exporters.partial import Partial
+from serq.exporters.partial import Partial, UnknownValueError
 from serq.exporters.text import NoTextError, Piece, Printer, literal
 from serq.ir import expr as e
 from serq.ir import program as p
@@ -44,6 +44,12 @@ class Constants:
                         self.use(inner.name)
             self.used.append(name)
         return self.names.identifier(name, "constant", (self.program.constant(name).span.line,))
+
+    def fix(self, names: Iterable[str]) -> None:
+        """Keep these constants at their values, and what their values are made of."""
+        for name in names:
+            self.partial.shaping.add(name)
+            self.fix(_named(self.program.constant(name).folded.expr))
 
     def whole(self, folded: p.Folded) -> Piece:
         """The text of a population or limit; its constants are integers."""
@@ -112,3 +118,52 @@ class Constants:
             else:
                 out.append(f"const {kind} {identifier} = {self._printer().number(constant.folded.expr)};")
         return out
+
+
+def bounding(program: p.Program, partial: Partial) -> set[str]:
+    """The constants that can move the largest number of sessions present where only the sessions' own tests bound it.
+
+    What is tested, and the servers that decide who waits. A probability strictly between 0 and 1 does not count: any
+    other value allows the same courses, or fewer.
+    """
+    names = {n for s in program.stages if isinstance(s.kind, p.Fifo) for n in _named(s.kind.servers.expr)}
+    for instruction in (*program.init, *program.code):
+        match instruction:
+            case p.Branch(probability=test) if not _inner(test, partial):
+                names |= _named(test)
+            case p.Set(expr=value):
+                names |= _named(value) - _weights(value, partial)
+            case p.Choose(count=count, keys=keys):
+                names |= {name for expr in (count, *keys) for name in _named(expr)}
+    return names
+
+
+def _named(expr: e.Expr) -> set[str]:
+    return {node.name for node in e.walk(expr) if isinstance(node, e.Const)}
+
+
+def _inner(chance: e.Expr, partial: Partial) -> bool:
+    """Whether it is a constant strictly between 0 and 1."""
+    try:
+        return 0 < partial.value(chance) < 1
+    except UnknownValueError:
+        return False
+
+
+def _weights(value: e.Expr, partial: Partial) -> set[str]:
+    """The constants that are only in the probabilities of a draw; none where the draw is not the whole value."""
+    match value:
+        case e.Draw(law="bernoulli", args=(chance,)) if _inner(chance, partial):
+            return _named(chance)
+        case e.Draw(law="choice", args=args) if all(_positive(w, partial) for w in args[1::2]):
+            weights = {name for w in args[1::2] for name in _named(w)}
+            return weights.difference(*(_named(v) for v in args[::2]))
+        case _:
+            return set()
+
+
+def _positive(weight: e.Expr, partial: Partial) -> bool:
+    try:
+        return partial.value(weight) > 0
+    except UnknownValueError:
+        return False

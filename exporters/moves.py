@@ -83,9 +83,12 @@ class Moves:
                     change = Change().plus(slot.variable, -1).plus(following.variable, 1)
                     yield Move((f"{slot.variable} > 0",), rate, change, (), self.printer)
 
-    def arrivals(self, rate: Piece, guards: tuple[str, ...]) -> Iterator[Move]:
-        """Every way in which a new session can begin."""
+    def arrivals(self, rate: Piece, room: str, limited: bool) -> Iterator[Move]:
+        """Every way in which a new session can begin. `limited`: without room it is lost before it does anything;
+        otherwise one that leaves at once needs none.
+        """
         for passage in self.automaton.start:
+            guards = (room,) if limited or passage.target is not None else ()
             yield from self._carried(passage, _Way(guards), None, rate, self.printer)
 
     def speed(self, station: Station, slot: Slot) -> Piece:

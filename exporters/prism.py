@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from serq.exporters.automaton import Automaton, automaton
-from serq.exporters.constants import Constants
+from serq.exporters.constants import Constants, bounding
 from serq.exporters.errors import NoCounterForm, NoPopulationBound, NotSymbolicError
 from serq.exporters.initial import initial_values
 from serq.exporters.layout import Layout, layout
@@ -138,10 +138,13 @@ class _Writer:
                 return Piece("1")
         if self.options.bound is None:
             raise NotSymbolicError(self.program.source, [NoPopulationBound(span=self.program.code[0].span)])
+        self.constants.fix(bounding(self.program, self.automaton.partial))
         return Piece(str(self.options.bound))
 
-    def _arriving(self, population: Piece) -> tuple[tuple[Piece, tuple[str, ...]] | None, tuple[str, Piece] | None]:
-        """Rate and guards of an arrival, and guard and rate of a lost one."""
+    def _arriving(self, population: Piece) -> tuple[tuple[Piece, str, bool] | None, tuple[str, Piece] | None]:
+        """Of an arrival the rate, where there is room for it, and whether it is lost elsewhere; of a lost one guard and
+        rate.
+        """
         match self.program.arrivals:
             case p.Poisson(rate=rate, limit=limit):
                 value = self.printer.number(rate.expr)
@@ -154,7 +157,7 @@ class _Writer:
         present = total([s.present() for s in self.layout.stations])
         room = f"{present.at(SUM)} < {population.at(SUM)}"
         lost = (f"{present.at(SUM)} >= {population.at(SUM)}", value) if limit is not None else None
-        return (value, (room,)), lost
+        return (value, room, lost is not None), lost
 
     # -- text ------------------------------------------------------------------------------------------------------
 

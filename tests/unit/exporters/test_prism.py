@@ -137,6 +137,28 @@ def test_a_pool_is_refused_once_and_what_follows_from_it_is_not() -> None:
     assert [d.message.split(" has")[0] for d in caught.value.diagnostics] == ["`hold`"]
 
 
+LOSS = """let N = 2; let c = 1; let lam = 2; let p = 0.25;
+stage svc : fifo(c); stage d : delay; workload { arrive poisson(lam); }
+session {
+  observe blocked = busy(svc) + queue(svc) + busy(d) >= N;
+  branch (busy(svc) + queue(svc) + busy(d) >= N) { end; }
+  set k = ~choice(1: p, 2: 1 - p);
+  branch (k == 1) { run svc (~exp(1)); } else { run d (~exp(1)); }
+}"""
+
+
+def test_a_session_that_leaves_at_once_needs_no_room() -> None:
+    made = export(LOSS, bound=2)
+    (leaving,) = [line for line in made.model.splitlines() if line.endswith("-> lam : true;")]
+    assert leaving == "  [] min(n_svc, c) + max(n_svc - c, 0) + n_d >= N -> lam : true;"
+
+
+def test_what_moves_a_bound_that_only_tests_keep_is_fixed() -> None:
+    made = export(LOSS, bound=2)
+    assert set(made.open_constants) == {"lam", "p"}
+    assert {"const double N = 2;", "const int c = 1;"} <= set(made.model.splitlines())
+
+
 def test_open_arrivals_without_limit_need_a_bound() -> None:
     with pytest.raises(NotSymbolicError, match="largest number"):
         queue("run svc (~exp(1));", "poisson(0.5)")
