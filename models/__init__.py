@@ -22,9 +22,16 @@ class ShippedModel:
 
     @property
     def title(self) -> str:
-        """The first line of the program's opening comment."""
-        first = self.path.read_text(encoding="utf-8").split("\n", 1)[0]
-        return first.removeprefix("//").strip()
+        """The first sentence of the program's opening comment."""
+        words: list[str] = []
+        for line in self.path.read_text(encoding="utf-8").splitlines():
+            if not line.startswith("//"):
+                break
+            for word in line.removeprefix("//").split():
+                words.append(word)
+                if word.endswith("."):
+                    return " ".join(words)
+        return " ".join(words)
 
 
 def shipped() -> tuple[ShippedModel, ...]:

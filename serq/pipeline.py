@@ -143,11 +143,13 @@ def simulate(
     return report_of(program, settings, results, options.confidence), results
 
 
-def pooled_estimates(program: Program, results: "tuple[RunResult, ...]") -> tuple[Estimate, ...]:
+def pooled_estimates(
+    program: Program, results: "tuple[RunResult, ...]", confidence: float = 0.95
+) -> tuple[Estimate, ...]:
     """Every measure over the batches of all replications: the intervals with the most degrees of freedom."""
     from serq.semantics.report import estimates_of
 
-    return estimates_of(program, results)
+    return estimates_of(program, results, confidence)
 
 
 def replay(

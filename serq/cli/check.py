@@ -1,12 +1,11 @@
 """`serq check`: simulated, exact and closed form side by side."""
 
-import os
-
 import click
 
 from serq.base.errors import UsageError
-from serq.cli.common import Common, chain_options, common_options, load
+from serq.cli.common import Common, common_options, load
 from serq.cli.numbers import as_json, cut, estimate_json, short, with_interval
+from serq.cli.options import CHANCE, chain_options, simulation_options
 from serq.cli.progress import simulating
 from serq.cli.provenance import provenance
 from serq.cli.tables import table
@@ -15,19 +14,13 @@ from serq.compare.three_way import CheckOptions, ThreeWay, three_way
 from serq.ir.results import Estimate
 from serq.pipeline import SimulateOptions, SolveOptions
 
-_CHANCE = click.FloatRange(0, 1, min_open=True, max_open=True)
 _FALSE_ALARM_HELP = "Probability that witnesses which agree are said to disagree anywhere."
 
 
 @click.command("check")
 @common_options
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of all random streams.")
-@click.option("--horizon", type=float, help="Time at which a replication ends.")
-@click.option("--warmup", type=float, help="Time before which nothing is counted.")
-@click.option("--replications", type=click.IntRange(min=1), default=4, show_default=True, help="Independent runs.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Replications at a time (default: the number of processors).")
-@click.option("--false-alarm", type=_CHANCE, default=FALSE_ALARM, show_default=True, help=_FALSE_ALARM_HELP)
-@click.option("--confidence", type=_CHANCE, default=0.95, show_default=True, help="Of the printed intervals.")
+@simulation_options(replications=4)
+@click.option("--false-alarm", type=CHANCE, metavar="P", default=FALSE_ALARM, show_default=True, help=_FALSE_ALARM_HELP)
 @click.option("--until-power", metavar="0.5%", help="Run on until an error of this size would be found everywhere.")
 @chain_options(phase_type=False)
 @click.option("--simulate-with", multiple=True, hidden=True, metavar="NAME=EXPR")
@@ -36,24 +29,20 @@ def command(
     ctx: click.Context,
     common: Common,
     solving: SolveOptions,
-    seed: int | None,
-    horizon: float | None,
-    warmup: float | None,
-    replications: int,
-    jobs: int | None,
+    simulation: SimulateOptions,
     false_alarm: float,
-    confidence: float,
     until_power: str | None,
     simulate_with: tuple[str, ...],
 ) -> None:
-    """Compare the simulation of FILE with its exact steady state and with the formula that fits it.
+    """Compare simulation, exact solution and closed form.
+
+    Every measure of FILE that two of the three can answer gets a row and a verdict; the table gets one verdict, with
+    the error that it would have found.
 
     The exit status is 1 when anything disagrees, and when there is nothing to compare the simulation with.
     """
     program = common.load()
     simulated = load(common.file, common.sets + simulate_with, quiet=True) if simulate_with else None
-    jobs = jobs or os.cpu_count() or 1
-    simulation = SimulateOptions(seed, horizon, warmup, replications, jobs, confidence)
     options = CheckOptions(simulation, solving, false_alarm, simulated, _percent(until_power))
     with simulating(common.quiet) as progress:
         result = three_way(program, options, progress)

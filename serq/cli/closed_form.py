@@ -37,9 +37,10 @@ def command(
     out: str | None,
     quiet: bool,
 ) -> None:
-    """Which known formula fits FILE, and its values; or evaluate the formula NAME at k=v ...
+    """Find or evaluate closed forms.
 
-    With --list, all formulas. NAME alone describes a formula. The exit status is 1 when no formula fits FILE.
+    With FILE: the known formulas that fit the program, their values, and why others do not fit; the exit status is 1
+    when none fits. With NAME: what the formula says; with k=v ... too, its values. With --list: all formulas.
     """
     common = Common(what or "", sets, as_json_text, out, quiet)
     if list_all:

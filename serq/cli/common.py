@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from serq.base.errors import InputError, UsageError
 from serq.base.output import check_target, write_text
 from serq.base.render import render_all
 from serq.cli.errors import NoSuchModel
+from serq.cli.options import Verb, with_options
 from serq.cli.streams import to_stderr, to_stdout
 from serq.ir.program import Program
 
@@ -47,15 +48,12 @@ def emit(text: str, data: Mapping[str, object] | Sequence[object], as_json: bool
         write_text(Path(out), content)
 
 
-def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
+def common_options(function: Verb) -> Verb:
     """Give a verb FILE, `--set`, `--json`, `--out` and `--quiet`, handed over as one `Common`."""
 
     def verb(*, file: str, sets: tuple[str, ...], as_json: bool, out: str | None, quiet: bool, **rest: Any) -> Any:
         return function(Common(file, sets, as_json, out, quiet), **rest)
 
-    verb.__doc__ = function.__doc__
-    verb.__name__ = function.__name__
-    verb.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
     options = [
         click.argument("file", metavar="FILE"),
         click.option("--set", "sets", multiple=True, metavar="NAME=EXPR", help="Override a let (repeatable)."),
@@ -63,35 +61,7 @@ def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--out", metavar="PATH", help="Write to PATH instead of stdout."),
         click.option("--quiet", is_flag=True, help="No warnings and no progress."),
     ]
-    decorated: Callable[..., Any] = verb
-    for option in reversed(options):
-        decorated = option(decorated)
-    return decorated
-
-
-def chain_options(phase_type: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a verb the options that shape its chain, handed over as one `SolveOptions` named `solving`."""
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        def verb(*args: Any, limit: int | None, max_states: int | None, phases: int | None = None, **rest: Any) -> Any:
-            from serq.pipeline import SolveOptions
-
-            return function(*args, solving=SolveOptions(states=max_states, limit=limit, phase_type=phases), **rest)
-
-        verb.__doc__ = function.__doc__
-        verb.__name__ = function.__name__
-        verb.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
-        decorated = click.option("--max-states", type=_COUNT, help="Give up beyond this many states.")(verb)
-        if phase_type:
-            decorated = click.option("--phase-type", "phases", type=_COUNT, metavar="K", help=_PHASES)(decorated)
-        return click.option("--limit", type=_COUNT, metavar="K", help=_LIMIT)(decorated)
-
-    return decorate
-
-
-_COUNT = click.IntRange(min=1)
-_LIMIT = "In an open program, an arrival that finds K sessions present is lost."
-_PHASES = "Let an Erlang law of K phases stand for fixed work (an approximation)."
+    return with_options(options, verb, function)
 
 
 def load(file: str, sets: tuple[str, ...] = (), quiet: bool = False) -> Program:
@@ -107,13 +77,15 @@ def load(file: str, sets: tuple[str, ...] = (), quiet: bool = False) -> Program:
 def find_file(file: str) -> Path:
     """The path of FILE: itself when it exists or looks like a path, else the shipped model of that name."""
     path = Path(file)
-    if path.exists() or path.suffix or os.sep in file:
+    if path.exists() or path.suffix:
         return path
     from serq.models import find, shipped
 
     model = find(file)
     if model is not None:
         return model.path
+    if os.sep in file:
+        return path
     raise InputError.of(NoSuchModel.like(file, [m.name for m in shipped()]))
 
 

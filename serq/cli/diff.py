@@ -16,15 +16,26 @@ _WIDEST = 60
 @click.command("diff")
 @click.argument("left", metavar="A")
 @click.argument("right", metavar="B")
-@click.option("--tolerance", type=click.FloatRange(min=0), default=TOLERANCE, show_default=True, help="Relative.")
-@click.option("--context", type=click.IntRange(min=0), default=CONTEXT, show_default=True, help="Rows shown around it.")
+@click.option(
+    "--tolerance", type=click.FloatRange(min=0), metavar="X", default=TOLERANCE, show_default=True, help="Relative."
+)
+@click.option(
+    "--context",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=CONTEXT,
+    show_default=True,
+    help="Rows shown around it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print strict JSON on stdout and nothing else there.")
 @click.option("--out", metavar="PATH", help="Write to PATH instead of stdout.")
 @click.pass_context
 def command(
     ctx: click.Context, left: str, right: str, tolerance: float, context: int, as_json: bool, out: str | None
 ) -> None:
-    """Find the first request, step or observation in which A and B differ, and show both states around it.
+    """Find where two runs first differ.
+
+    That is the first request, step or observation in which A and B differ; both states around it are shown.
 
     A and B are dumps (directories of `serq replay --dump` or `serq run --dump`), tables of requests or steps, or a
     scenario recorded from the vLLM scheduler (JSON). Compared is what both have. The exit status is 1 when they differ.

@@ -4,7 +4,8 @@ import click
 
 from serq.base.errors import OutsideFragmentError
 from serq.base.render import render_all
-from serq.cli.common import Common, chain_options, common_options
+from serq.cli.common import Common, common_options
+from serq.cli.options import chain_options
 from serq.cli.progress import exploring
 from serq.cli.provenance import provenance
 from serq.cli.remarks import remarks
@@ -17,9 +18,9 @@ from serq.pipeline import SolveOptions, explore_chain
 @chain_options()
 @click.pass_context
 def command(ctx: click.Context, common: Common, solving: SolveOptions) -> None:
-    """Say whether FILE is a finite Markov chain.
+    """Say whether a program is a finite Markov chain.
 
-    If it is not, every reason is printed with its place and with what would admit the program; the exit status is 1.
+    If FILE is none, every reason is printed with its place and with what would admit the program; the exit status is 1.
     """
     program = common.load()
     try:

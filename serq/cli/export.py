@@ -10,7 +10,8 @@ from serq.base.diagnostics import Diagnostic
 from serq.base.errors import LimitError, NoSteadyStateError, UsageError
 from serq.base.output import check_directory, write_text
 from serq.base.render import render_all
-from serq.cli.common import Common, chain_options, common_options
+from serq.cli.common import Common, common_options
+from serq.cli.options import chain_options
 from serq.cli.progress import exploring
 from serq.cli.provenance import provenance
 from serq.cli.streams import to_stderr
@@ -36,10 +37,10 @@ LARGEST_RESULT = 400
 @click.option("--const-open", metavar="N,mu", help="Leave only these constants open in the PRISM text.")
 @chain_options()
 def command(common: Common, solving: SolveOptions, target: str | None, const_open: str | None) -> None:
-    """Write the Markov chain of FILE for other tools into the directory --out.
+    """Write a program's Markov chain for other tools.
 
-    The PRISM text is symbolic where counters can express the program; otherwise the explored chain is written in
-    explicit files, and the construct that forced it is named.
+    The files go into the directory --out (default: here). The PRISM text is symbolic where counters can express the
+    program; otherwise the explored chain is written in explicit files, and the construct that forced it is named.
     """
     if target is None:
         raise UsageError("say what to export: --prism, --drn, --explicit or --dot")

@@ -25,7 +25,10 @@ from serq.syntax.reader import read_source
 def command(
     ctx: click.Context, files: tuple[str, ...], check: bool, to_print: bool, out: str | None, as_json: bool, quiet: bool
 ) -> None:
-    """Lay out programs in the canonical way; comments are kept."""
+    """Lay out programs in the canonical way.
+
+    Each FILE is written back; comments are kept, and the meaning is the same.
+    """
     if out is not None and (len(files) > 1 or check or to_print):
         raise UsageError("--out takes one FILE, and neither --check nor --stdout")
     sources = [read_source(Path(file)) for file in files]

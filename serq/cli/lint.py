@@ -12,7 +12,7 @@ from serq.cli.provenance import versions
 @common_options
 @click.pass_context
 def command(ctx: click.Context, common: Common) -> None:
-    """Check FILE without running it.
+    """Check a program without running it.
 
     The exit status is 0 when there are at most warnings, 1 when there are errors.
     """

@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from textwrap import wrap
 
 import click
 
@@ -19,7 +20,7 @@ from serq.pipeline import load
 @click.option("--json", "as_json", is_flag=True, help="Print strict JSON.")
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """List, show or copy the programs that ship with serQ."""
+    """List, show or copy what ships with serQ."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_models, as_json=as_json)
 
@@ -34,7 +35,10 @@ def list_models(as_json: bool) -> None:
     lines = []
     for group in sorted({m.group for m in models}, reverse=True):
         lines.append(f"{group}:")
-        lines += [f"  {m.name:<{width}}  {m.title}" for m in models if m.group == group]
+        for m in models:
+            if m.group == group:
+                name = f"  {m.name:<{width}}  "
+                lines += wrap(m.title, 100, initial_indent=name, subsequent_indent=" " * len(name))
     emit("\n".join(lines) + "\n", versions("models") | {"models": found}, as_json)
 
 
@@ -53,7 +57,10 @@ def show(name: str, as_json: bool) -> None:
 @click.argument("to", default=".")
 @click.option("--json", "as_json", is_flag=True, help="Print strict JSON.")
 def copy(name: str, to: str, as_json: bool) -> None:
-    """Copy one, and the data it reads, into a directory or to a file that does not exist yet."""
+    """Copy one to a place of yours.
+
+    TO is a directory or a file that does not exist yet; the trace that the program replays is copied beside it.
+    """
     model = _known(name)
     target = Path(to)
     if target.is_dir():

@@ -8,6 +8,7 @@ import click
 from serq.base.errors import UsageError
 from serq.cli.common import Common, common_options, load
 from serq.cli.numbers import as_json, cut, rational, short
+from serq.cli.options import max_states_option
 from serq.cli.provenance import provenance
 from serq.cli.tables import table
 from serq.ir.expr import Number, double
@@ -21,9 +22,11 @@ from serq.studies.price import Change, changes, prices
 @common_options
 @click.option("--from", "before", multiple=True, metavar="NAME=EXPR", help="Constants before the change (repeatable).")
 @click.option("--to", "after", multiple=True, metavar="NAME=EXPR", help="Constants after it (repeatable).")
-@click.option("--max-states", type=click.IntRange(min=1), help="Give up beyond this many states.")
+@max_states_option
 def command(common: Common, before: tuple[str, ...], after: tuple[str, ...], max_states: int | None) -> None:
-    """The finite-source price of a change: the difference of every measure of FILE between two sets of constants.
+    """Say what a change of constants costs.
+
+    The finite-source price of a change: the difference of every measure of FILE between two sets of constants.
 
     The headline is the mean number of jobs at each stage that sessions share: what longer work for all costs in
     sessions waiting, all of them together.

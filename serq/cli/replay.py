@@ -25,8 +25,10 @@ _LINES_AT_A_TIME = 1000
 @click.command("replay")
 @common_options
 @click.option("--trace", metavar="F", help="Replay this trace (CSV or Parquet) instead of the program's own.")
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of what the program draws.")
-@click.option("--horizon", type=float, help="Stop at this time; a finite trace otherwise runs to its end.")
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of what the program draws.")
+@click.option(
+    "--horizon", type=float, metavar="TIME", help="Stop at this time; a finite trace otherwise runs to its end."
+)
 @click.option("--strict-vllm", is_flag=True, help="Never reject: what can never fit blocks its queue, as in vLLM.")
 @click.option("--dump", metavar="DIR", help="Write requests.csv and steps.csv into DIR.")
 @click.option("--checked", is_flag=True, help="Assert the invariants of the semantics after every transition (slow).")
@@ -39,7 +41,9 @@ def command(
     dump: str | None,
     checked: bool,
 ) -> None:
-    """Replay a trace with FILE and write a row for each request: when it was sent, reached the engine, had its first
+    """Replay a trace, request for request.
+
+    FILE gets the sessions of the trace, and every request a row: when it was sent, reached the engine, had its first
     and its last token, what it hit, how often it was preempted.
 
     The table goes to stdout or, as CSV or Parquet, to the file of --out; a summary goes to stderr.

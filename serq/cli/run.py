@@ -1,6 +1,6 @@
 """`serq run`: simulate and report."""
 
-import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -9,50 +9,49 @@ import click
 from serq.base.output import check_directory
 from serq.cli.common import Common, common_options
 from serq.cli.numbers import short, with_interval
+from serq.cli.options import simulation_options
 from serq.cli.progress import simulating
 from serq.cli.provenance import provenance
 from serq.cli.tables import table
 from serq.pipeline import SimulateOptions, simulate
 from serq.semantics.report import RunReport, Section
 
+_ENGINE = "The reference interpreter is the only one so far."
+
 
 @click.command("run")
 @common_options
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of all random streams.")
-@click.option("--horizon", type=float, help="Time at which the run ends.")
-@click.option("--warmup", type=float, help="Time before which nothing is counted.")
-@click.option("--replications", type=click.IntRange(min=1), default=1, show_default=True, help="Independent runs.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Replications at a time (default: the number of processors).")
-@click.option("--engine", type=click.Choice(["reference"]), default="reference", show_default=True)
-@click.option(
-    "--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True
-)
+@simulation_options(replications=1)
+@click.option("--engine", type=click.Choice(["reference"]), default="reference", show_default=True, help=_ENGINE)
 @click.option("--trace", metavar="F", help="Replay this trace instead of the program's.")
 @click.option("--dump", metavar="DIR", help="Write one file per observe with time, session, turn and value.")
-@click.option("--format", "dump_format", type=click.Choice(["csv", "parquet"]), default="csv", show_default=True)
+@click.option(
+    "--format",
+    "dump_format",
+    type=click.Choice(["csv", "parquet"]),
+    default="csv",
+    show_default=True,
+    help="Of the dump.",
+)
 @click.option("--checked", is_flag=True, help="Assert the invariants of the semantics after every transition (slow).")
 def command(
     common: Common,
-    seed: int | None,
-    horizon: float | None,
-    warmup: float | None,
-    replications: int,
-    jobs: int | None,
+    simulation: SimulateOptions,
     engine: str,  # there is one engine yet; the option names it
-    confidence: float,
     trace: str | None,
     dump: str | None,
     dump_format: Literal["csv", "parquet"],
     checked: bool,
 ) -> None:
-    """Simulate FILE and report every measure with its confidence interval."""
+    """Simulate a program.
+
+    Every measure of FILE is reported with its confidence interval: several replications give Student intervals over
+    their means, one long run gives batch means.
+    """
     if dump is not None:
         check_directory(Path(dump))
     program = common.load()
-    jobs = jobs or os.cpu_count() or 1
-    options = SimulateOptions(
-        seed, horizon, warmup, replications, jobs, confidence, trace, keep_samples=dump is not None, checked=checked
-    )
+    options = replace(simulation, trace=trace, keep_samples=dump is not None, checked=checked)
     with simulating(common.quiet) as progress:
         report, results = simulate(program, options, progress)
     if dump is not None:

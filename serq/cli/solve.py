@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import click
 
-from serq.cli.common import Common, chain_options, common_options
+from serq.cli.common import Common, common_options
 from serq.cli.numbers import as_json, cut, estimate_json, rational, short
+from serq.cli.options import chain_options
 from serq.cli.progress import exploring
 from serq.cli.provenance import provenance
 from serq.cli.remarks import remarks
@@ -27,7 +28,7 @@ _ALWAYS_DOUBLES = {"lu": False}
 @click.option("--states", "show_states", is_flag=True, help="Print the whole stationary vector.")
 @chain_options()
 def command(common: Common, solving: SolveOptions, exact: bool, method: str, show_states: bool) -> None:
-    """Solve the Markov chain of FILE exactly.
+    """Solve a program's Markov chain exactly.
 
     Small chains are solved in rational numbers; --exact asks for them at any size. The exit status is 1 when the
     program is no finite Markov chain or has no steady state (every reason is printed).

@@ -72,7 +72,7 @@ def three_way(
     while True:
         simulation = replace(options.simulation, replications=replications)
         report, results = simulate(to_simulate, simulation, progress)
-        simulated = pooled_estimates(to_simulate, results)
+        simulated = pooled_estimates(to_simulate, results, simulation.confidence)
         usual = usual_values(results, report.options.horizon)
         agreement = compare(measures_of(program), simulated, exact, matches.estimates, options.false_alarm, usual)
         if _enough(agreement, options.until_power) or replications >= LONGEST_STUDY:

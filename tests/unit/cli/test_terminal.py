@@ -63,8 +63,10 @@ def test_quiet_means_no_bar_and_no_warnings(write) -> None:
 
 
 def test_the_bar_of_an_exploration_counts_states(write) -> None:
-    path = write("let M = 45; " + write().read_text().replace("closed(N)", "closed(M)").replace(
-        "run think", "run middle (~exp(1)); run think").replace("stage think", "stage middle : fifo; stage think"))  # fmt: skip
+    path = write(
+        "stage a : fifo; stage b : fifo; stage c : delay; workload { arrive closed(45); }\n"
+        "session { loop { run a (~exp(1)); run b (~exp(2)); run c (~exp(3)); observe x = 1; } }"
+    )
     status, _, seen = on_a_terminal("solve", str(path))
     assert status == 0
     assert re.search(r"exploring: \d+ states, \d+ to do", seen)

@@ -1,0 +1,86 @@
+"""Options that several verbs share, handed over as one value each."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+COUNT = click.IntRange(min=1)
+CHANCE = click.FloatRange(0, 1, min_open=True, max_open=True)
+
+_LIMIT = "In an open program, an arrival that finds K sessions present is lost."
+_PHASES = "Let an Erlang law of K phases stand for fixed work (an approximation)."
+_STATES = "Give up beyond this many states (default: 200000)."
+_RUNS = "Independent runs."
+_JOBS = "Replications at a time (default: as many as there are processors)."
+
+Verb = Callable[..., Any]
+
+
+def chain_options(phase_type: bool = True) -> Callable[[Verb], Verb]:
+    """What shapes the chain of a program, as a `SolveOptions` named `solving`."""
+
+    def decorate(function: Verb) -> Verb:
+        def verb(*args: Any, limit: int | None, max_states: int | None, phases: int | None = None, **rest: Any) -> Any:
+            from serq.pipeline import SolveOptions
+
+            return function(*args, solving=SolveOptions(states=max_states, limit=limit, phase_type=phases), **rest)
+
+        options = [click.option("--limit", type=COUNT, metavar="K", help=_LIMIT)]
+        if phase_type:
+            options.append(click.option("--phase-type", "phases", type=COUNT, metavar="K", help=_PHASES))
+        return with_options([*options, max_states_option], verb, function)
+
+    return decorate
+
+
+max_states_option = click.option("--max-states", type=COUNT, metavar="N", help=_STATES)
+
+
+def simulation_options(replications: int) -> Callable[[Verb], Verb]:
+    """How to simulate, as a `SimulateOptions` named `simulation`; so many replications unless somebody says more."""
+
+    def decorate(function: Verb) -> Verb:
+        def verb(
+            *args: Any,
+            seed: int | None,
+            horizon: float | None,
+            warmup: float | None,
+            replications: int,
+            jobs: int | None,
+            confidence: float,
+            **rest: Any,
+        ) -> Any:
+            from serq.pipeline import SimulateOptions
+
+            at_a_time = jobs or os.cpu_count() or 1
+            simulation = SimulateOptions(seed, horizon, warmup, replications, at_a_time, confidence)
+            return function(*args, simulation=simulation, **rest)
+
+        return with_options(_simulation(replications), verb, function)
+
+    return decorate
+
+
+def _simulation(replications: int) -> list[Callable[[Verb], Verb]]:
+    return [
+        click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of all random streams."),
+        click.option("--horizon", type=float, metavar="TIME", help="Time at which a run ends."),
+        click.option("--warmup", type=float, metavar="TIME", help="Time before which nothing is counted."),
+        click.option("--replications", type=COUNT, metavar="N", default=replications, show_default=True, help=_RUNS),
+        click.option("--jobs", type=COUNT, metavar="N", help=_JOBS),
+        click.option(
+            "--confidence", type=CHANCE, metavar="P", default=0.95, show_default=True, help="Of the printed intervals."
+        ),
+    ]
+
+
+def with_options(options: Sequence[Callable[[Verb], Verb]], verb: Verb, function: Verb) -> Verb:
+    """The verb with these options above those that the function already has, under the function's name."""
+    verb.__doc__ = function.__doc__
+    verb.__name__ = function.__name__
+    verb.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
+    for option in reversed(options):
+        verb = option(verb)
+    return verb

@@ -1,0 +1,105 @@
+"""`serq check`: the table, the verdict, and the power that it claims."""
+
+from dataclasses import replace
+
+import pytest
+
+from serq.compare.agree import compare
+from serq.compare.rare import usual_values
+from serq.ir.measures import measures_of
+from serq.models import find
+from serq.pipeline import SimulateOptions, load, pooled_estimates, simulate, solve
+
+POWER = 0.95
+
+
+def test_three_witnesses_side_by_side(serq, write) -> None:
+    done = serq("check", write(), "--jobs", 1)
+    assert done.status == 0
+    lines = done.out.splitlines()
+    row = next(line for line in lines if line.startswith("stage.svc.number "))
+    assert row.count("27/19") == 2
+    assert row.endswith("agrees")
+    assert "AGREES in" in lines[-2]
+    assert "would have been found with probability 95%" in lines[-2]
+    assert lines[-1] == "false alarm in the whole table: at most 0.001 (Holm, 15 tests)"
+
+
+def test_a_wrong_simulation_is_found_and_the_first_measure_explained(serq, write) -> None:
+    path = write("let mean = 1; " + write().read_text().replace("~exp(1)", "~exp(mean)"))
+    done = serq("check", path, "--jobs", 1, "--horizon", 4000, "--simulate-with", "mean=1.5")
+    assert done.status == 1
+    assert "DISAGREES in" in done.out
+    assert "standard errors away; chance explains this with p =" in done.out
+    data = serq("check", path, "--jobs", 1, "--horizon", 4000, "--simulate-with", "mean=1.5", "--json").data
+    assert data["agrees"] is False
+    assert data["measures"]["stage.svc.number"]["verdict"] == "disagrees"
+    assert "--simulate-with" not in serq("check", "--help").out
+
+
+def test_the_intervals_have_the_confidence_asked_for(serq, write) -> None:
+    path = write()
+
+    def width(confidence: float) -> float:
+        data = serq("check", path, "--jobs", 1, "--confidence", confidence, "--json").data
+        return data["measures"]["stage.svc.number"]["simulated"]["half_width"]
+
+    assert width(0.999) > 1.5 * width(0.9)
+
+
+def test_it_runs_on_until_it_has_the_power_asked_for(serq, write) -> None:
+    done = serq("check", write(), "--jobs", 1, "--replications", 2, "--until-power", "60%", "--json")
+    assert done.data["replications"] > 2
+    found = [m["finds"] for m in done.data["measures"].values() if m["finds"] is not None]
+    assert max(found) <= 0.6
+
+
+def test_one_percent_is_found_at_the_default_length(serq) -> None:
+    """One run of the shipped model with a service rate that is 1 % off, at the settings that a user gets.
+
+    That it is found is no luck: what the wrong rate does to a measure, from two exact solutions, is larger than what
+    such a run finds with probability 0.95.
+    """
+    done = serq("check", "mm1n", "--simulate-with", "mu=1.01", "--json")
+    assert done.status == 1
+    assert not done.data["agrees"]
+    right, wrong = ({e.measure: float(e.value) for e in answers(mu)} for mu in ("1", "1.01"))
+    measures = {name: m for name, m in done.data["measures"].items() if m["finds"] is not None}
+    enough = [name for name, m in measures.items() if abs(wrong[name] / right[name] - 1) > m["finds"]]
+    assert "observe.response.mean" in enough
+    assert all(measures[name]["verdict"] == "disagrees" for name in enough)
+
+
+def answers(mu: str):
+    return solve(load(find("mm1n").path, {"mu": mu}).program).estimates
+
+
+RUNS = 120
+
+
+@pytest.fixture(scope="module")
+def tables():
+    """Verdicts on a short run of the shipped model at three sessions, each of another seed, when the reference of one
+    measure is wrong by the relative error that the run says it would find.
+    """
+    program = load(find("mm1n").path, {"N": "3"}).program
+    exact, measures = solve(program).estimates, measures_of(program)
+    found = {name: 0 for name in ("stage.svc.number", "observe.response.mean", "stage.svc.throughput")}
+    for seed in range(RUNS):
+        options = SimulateOptions(seed=seed, horizon=600, warmup=50, replications=2)
+        _, results = simulate(program, options)
+        simulated, usual = pooled_estimates(program, results), usual_values(results, 600)
+        rows = {r.measure.name: r for r in compare(measures, simulated, exact, (), usual=usual).rows}
+        for name in found:
+            size = 1 + rows[name].finds
+            wrong = [replace(e, value=float(e.value) * size) if e.measure == name else e for e in exact]
+            table = compare(measures, simulated, wrong, (), usual=usual)
+            found[name] += next(r.verdict == "disagrees" for r in table.rows if r.measure.name == name)
+    return found
+
+
+@pytest.mark.parametrize("name", ["stage.svc.number", "observe.response.mean", "stage.svc.throughput"])
+def test_what_a_run_says_it_finds_it_finds(tables, name) -> None:
+    # Found with probability 0.95 in each run: 120 runs find fewer than 104 with probability 3e-4. More are found where
+    # Holm's method lowers the bar; the claim is about the least.
+    assert tables[name] >= 104

@@ -1,0 +1,116 @@
+"""What the verbs print for a person: the numbers that were promised, and only the digits that are known."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from serq.cli.numbers import cut, rational, short, with_interval
+from serq.cli.tables import table
+from serq.ir.results import Estimate
+
+MM1N = Path(__file__).parents[3] / "models" / "textbook" / "mm1n.sq"
+
+
+def test_exact_rationals_of_the_finite_source_queue(serq) -> None:
+    done = serq("solve", "--exact", MM1N, "--set", "N=8", "--set", "mu=1", "--set", "Z=4")
+    assert done.status == 0
+    rows = {line.split()[0]: line.split()[-1] for line in done.out.splitlines() if line.startswith(("stage", "obs"))}
+    assert rows["stage.svc.number"] == "69372/16831"
+    assert rows["stage.svc.throughput"] == "16319/16831"
+    assert rows["observe.response.mean"] == "69372/16319"
+
+
+def test_the_whole_distribution_adds_up(serq) -> None:
+    data = serq("solve", MM1N, "--set", "N=3", "--states", "--json").data
+    assert sum(Fraction(s["exact"]) for s in data["distribution"]) == 1
+    assert len(data["distribution"]) == data["states"] == 4
+    shown = serq("solve", MM1N, "--set", "N=3", "--states").out
+    assert all(s["state"] in shown and s["exact"] in shown for s in data["distribution"])
+
+
+@pytest.mark.parametrize(("n", "price"), [(2, "292/3029"), (8, "36073623352516/50516600209397")])
+def test_price_of_longer_work(serq, n, price) -> None:
+    done = serq("price", MM1N, "--set", f"N={n}", "--set", "Z=4", "--from", "mu=1", "--to", "mu=0.8")
+    assert done.status == 0
+    assert f"price at svc: {price} = " in done.out
+    assert "the closed form agrees" in done.out
+
+
+def test_export_leaves_the_constants_open(serq, tmp_path) -> None:
+    done = serq("export", "--prism", MM1N, "--out", tmp_path)
+    assert done.status == 0
+    text = (tmp_path / "mm1n.prism").read_text()
+    assert "const int N;" in text
+    assert "const double mu;" in text
+    assert "// RESULT (N=8,mu=1,Z=4): 69372/16831\n" in (tmp_path / "mm1n.props").read_text()
+    closed = serq("export", "--prism", MM1N, "--out", tmp_path / "closed", "--const-open", "mu")
+    assert closed.status == 0
+    assert "const int N = 8;" in (tmp_path / "closed" / "mm1n.prism").read_text()
+
+
+def test_closed_form_by_name(serq) -> None:
+    assert "33/16" in serq("closed-form", "mm1n", "N=3", "mu=1", "Z=1").out
+    assert (
+        "Kleinrock"
+        in serq("closed-form", "mm1n").out + serq("closed-form", "mm1n.sq").err + serq("closed-form", MM1N).out
+    )
+    assert "\\frac" in serq("closed-form", "mm1n", "--latex").out
+
+
+def test_explain_says_yes(serq) -> None:
+    done = serq("explain", MM1N)
+    assert done.status == 0
+    assert done.out.startswith("mm1n is a finite Markov chain: 9 states, 16 transitions.\n")
+
+
+def test_fmt_writes_back_once_and_then_nothing(serq, write) -> None:
+    path = write("let N=3;// kept\nstage svc:fifo;")
+    assert serq("fmt", path).err == f"changed {path}\n"
+    first = path.read_text()
+    assert "let N = 3;" in first
+    assert "// kept" in first
+    assert serq("fmt", path).err == ""
+    assert path.read_text() == first
+    assert serq("fmt", "--check", path).status == 0
+
+
+def test_fmt_to_another_file(serq, write, tmp_path) -> None:
+    path = write("let N=3;")
+    assert serq("fmt", path, "--out", tmp_path / "new.sq").status == 0
+    assert path.read_text() == "let N=3;"
+    assert (tmp_path / "new.sq").read_text() == "let N = 3;\n"
+
+
+def test_a_dump_has_a_file_for_each_observe(serq, write, tmp_path) -> None:
+    assert serq("run", write(), "--dump", tmp_path / "dump").status == 0
+    lines = (tmp_path / "dump" / "response.csv").read_text().splitlines()
+    assert lines[0] == "time,session,turn,value"
+    assert len(lines) > 20
+
+
+def test_shipped_models_are_found_by_name_and_by_group(serq) -> None:
+    assert serq("lint", "mm1n").status == 0
+    assert serq("lint", "textbook/mm1n").status == 0
+    listed = serq("models").out
+    assert "textbook:" in listed
+    assert "serving:" in listed
+    assert max(map(len, listed.splitlines())) <= 100
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "shown"),
+    [(4.2468, 0.0312, "4.247 +- 0.031"), (1234.5, 120.0, "1234 +- 120"), (0.5, 0.0, "0.5 +- 0"), (3.0, None, "3")],
+)
+def test_only_the_digits_that_the_interval_supports(value, half, shown) -> None:
+    assert with_interval(Estimate("m", "simulation", value, "test", half)) == shown
+
+
+def test_numbers_and_tables() -> None:
+    assert short(Fraction(4)) == "4"
+    assert short(Fraction(1, 3), 4) == "0.3333"
+    assert short(None) == "-"
+    assert rational(Fraction(1, 3)) == "1/3"
+    assert rational(0.5) == ""
+    assert cut("1234567890", 7) == "12...90"
+    assert table([("a", "10"), ("bb", "9")], ("x", "n"), right=(1,)) == "x    n\n--  --\na   10\nbb   9\n"
