@@ -51,10 +51,7 @@ def test_export_leaves_the_constants_open(serq, tmp_path) -> None:
 
 def test_closed_form_by_name(serq) -> None:
     assert "33/16" in serq("closed-form", "mm1n", "N=3", "mu=1", "Z=1").out
-    assert (
-        "Kleinrock"
-        in serq("closed-form", "mm1n").out + serq("closed-form", "mm1n.sq").err + serq("closed-form", MM1N).out
-    )
+    assert "Kleinrock" in serq("closed-form", MM1N).out
     assert "\\frac" in serq("closed-form", "mm1n", "--latex").out
 
 
