@@ -32,7 +32,8 @@ from serq.codegen.code import (
     Temp,
     Value,
 )
-from serq.codegen.tree import Array, ArrayType, Parameter, Path, RecordPart, RecordType, Table, Type
+from serq.codegen.signatures import ArrayType, Parameter, RecordType, Type
+from serq.codegen.tree import Array, Path, RecordPart, Table
 
 _TYPES: dict[Kind, str] = {"i64": "int64_t", "u64": "uint64_t", "f64": "double", "bool": "int"}
 _RETURNS: dict[Type, str] = {"i64": "int64_t", "u64": "uint64_t", "f64": "double", "bool": "int64_t", "none": "void"}

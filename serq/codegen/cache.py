@@ -7,7 +7,6 @@ compile the same program at once do no harm. Nothing here ever fails: a cache th
 
 import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -80,6 +79,8 @@ def write(key: str, entry: Entry) -> None:
     place = directory()
     if place is None:
         return
+    import tempfile  # only needed here, and not for a program that is found
+
     with suppress(OSError):
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=place, suffix=".part")

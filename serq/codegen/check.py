@@ -8,8 +8,9 @@ from serq.codegen.errors import Problem, RestrictedError
 from serq.codegen.expressions import Expressions, Scope
 from serq.codegen.operators import MistypedError, as_type, number
 from serq.codegen.records import Annotations, mark_of
+from serq.codegen.signatures import Parameter, ParameterType, RecordType, Signature, Type
 from serq.codegen.statements import Statements
-from serq.codegen.tree import Expr, Function, Module, Parameter, ParameterType, RecordType, Signature, Type
+from serq.codegen.tree import Expr, Function, Module
 from serq.codegen.units import ConstantName, FunctionName, RecordName, Unit, Units, place_of
 
 

@@ -1,37 +1,35 @@
 """A program as a list of simple instructions, which is what LLVM IR and C are printed from.
 
 Values are computed once and kept (`Temp`); variables are slots that are loaded and stored. Control flow is labels and
-jumps. Order of evaluation and all checks are written out, so that both printers only spell.
+jumps. Order of evaluation and all checks are written out, so that both printers only spell. The nodes are named tuples
+for the reason that `tree` gives.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from serq.codegen.errors import Site
-from serq.codegen.tree import Array, Path, RecordPart, Signature, Table
+from serq.codegen.signatures import Signature
+from serq.codegen.tree import Array, Path, RecordPart, Table
 
 Kind = Literal["i64", "u64", "f64", "bool"]
 """What a value is; `wide` values are `u64` here, which wraps."""
 
 
-@dataclass(frozen=True, slots=True)
-class Temp:
+class Temp(NamedTuple):
     """A computed value."""
 
     kind: Kind
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Const:
+class Const(NamedTuple):
     """A constant."""
 
     kind: Kind
     value: int | float | bool
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(NamedTuple):
     """What a scalar parameter was called with (bools travel as `i64`)."""
 
     kind: Kind
@@ -41,8 +39,7 @@ class Given:
 Value = Temp | Const | Given
 
 
-@dataclass(frozen=True, slots=True)
-class Compute:
+class Compute(NamedTuple):
     """`into = op(arguments)`.
 
     Operators of the text (`+`, `<`, ...) by their own names, those with two operands of one kind except shifts; further
@@ -55,66 +52,58 @@ class Compute:
     arguments: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LoadSlot:
+class LoadSlot(NamedTuple):
     """The value of a variable."""
 
     into: Temp
     slot: str
 
 
-@dataclass(frozen=True, slots=True)
-class StoreSlot:
+class StoreSlot(NamedTuple):
     """A new value for a variable."""
 
     slot: str
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class LoadField:
+class LoadField(NamedTuple):
     """The value of a scalar field."""
 
     into: Temp
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
-class StoreField:
+class StoreField(NamedTuple):
     """A new value for a scalar field."""
 
     path: Path
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class LoadItem:
+class LoadItem(NamedTuple):
     """The value of an item."""
 
     into: Temp
     array: Array
-    index: Value
+    position: Value
 
 
-@dataclass(frozen=True, slots=True)
-class StoreItem:
+class StoreItem(NamedTuple):
     """A new value for an item."""
 
     array: Array
-    index: Value
+    position: Value
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Length:
+class Length(NamedTuple):
     """How many items an array has (checked builds only)."""
 
     into: Temp
     array: Array
 
 
-@dataclass(frozen=True, slots=True)
-class Invoke:
+class Invoke(NamedTuple):
     """A call of a function of the program."""
 
     into: Temp | None
@@ -122,22 +111,19 @@ class Invoke:
     arguments: tuple[Value | Array | RecordPart, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(NamedTuple):
     """A place to jump to. What comes before it jumps, too: nothing falls through."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Jump:
+class Jump(NamedTuple):
     """Go on at a label."""
 
     to: int
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(NamedTuple):
     """Go on at one of two labels. `rare` says that `yes` is hardly ever taken."""
 
     test: Value
@@ -146,24 +132,21 @@ class Branch:
     rare: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Give:
+class Give(NamedTuple):
     """Return."""
 
     value: Value | None
 
 
-@dataclass(frozen=True, slots=True)
-class SetFault:
+class SetFault(NamedTuple):
     """Take note of what went wrong (checked builds only): the number of the site, from 1, and an index and a length."""
 
     site: int
-    index: Value
+    position: Value
     length: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Faulted:
+class Faulted(NamedTuple):
     """Whether something went wrong so far (checked builds only)."""
 
     into: Temp
@@ -175,8 +158,7 @@ Instruction = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionCode:
+class FunctionCode(NamedTuple):
     """A function. `slots` are its variables, scalar parameters and intermediate variables."""
 
     signature: Signature
@@ -186,8 +168,7 @@ class FunctionCode:
     code: tuple[Instruction, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(NamedTuple):
     """A whole program: callees first."""
 
     functions: tuple[FunctionCode, ...]

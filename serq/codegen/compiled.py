@@ -8,7 +8,7 @@ from typing import Any
 from serq.codegen.errors import FaultError, Site
 from serq.codegen.interface import Interface
 from serq.codegen.memory import SCALARS, Pinned, Record, record_class
-from serq.codegen.tree import ArrayType, Item, Parameter, RecordType, Signature
+from serq.codegen.signatures import ArrayType, Item, Parameter, RecordType, Signature
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,30 +18,23 @@ from serq.codegen.operators import (
     settle,
     unary,
 )
+from serq.codegen.signatures import ArrayType, FieldType, Item, Parameter, ParameterType, RecordType, Signature, Type
 from serq.codegen.tree import (
     Array,
-    ArrayType,
     Builtin,
     BuiltinCall,
     Call,
     Choice,
     Expr,
     Field,
-    FieldType,
-    Item,
     ItemOf,
     Literally,
     Local,
     Logic,
     Not,
-    Parameter,
-    ParameterType,
     Path,
     RecordPart,
-    RecordType,
-    Signature,
     Table,
-    Type,
 )
 from serq.codegen.units import BuiltinName, ConstantName, FunctionName, Unit, Units, place_of
 

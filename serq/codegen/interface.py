@@ -4,7 +4,7 @@ import json
 from dataclasses import astuple, dataclass
 
 from serq.codegen.errors import Site
-from serq.codegen.tree import ArrayType, FieldType, Parameter, ParameterType, RecordType, Signature
+from serq.codegen.signatures import ArrayType, FieldType, Parameter, ParameterType, RecordType, Signature
 
 
 @dataclass(frozen=True, slots=True)

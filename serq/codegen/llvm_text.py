@@ -35,7 +35,8 @@ from serq.codegen.code import (
     Value,
 )
 from serq.codegen.llvm_prelude import METADATA, PRELUDE
-from serq.codegen.tree import Array, ArrayType, Parameter, Path, RecordPart, RecordType, Table, Type
+from serq.codegen.signatures import ArrayType, Parameter, RecordType, Type
+from serq.codegen.tree import Array, Path, RecordPart, Table
 
 _TYPES: dict[Kind, str] = {"i64": "i64", "u64": "i64", "f64": "double", "bool": "i1"}
 _RETURNS: dict[Type, str] = {"i64": "i64", "u64": "i64", "f64": "double", "bool": "i64", "none": "void"}
@@ -246,7 +247,7 @@ class _Printer:
             self._line(f"{site} = load i64, ptr %fault")
             self._line(f"{self._spelled(instruction.into)} = icmp ne i64 {site}, 0")
             return
-        values = (Const("i64", instruction.site), instruction.index, instruction.length)
+        values = (Const("i64", instruction.site), instruction.position, instruction.length)
         for i, value in enumerate(values):
             place = self._new()
             self._line(f"{place} = getelementptr inbounds i64, ptr %fault, i64 {i}")

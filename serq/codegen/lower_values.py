@@ -25,6 +25,7 @@ from serq.codegen.code import (
 )
 from serq.codegen.errors import FaultKind, Site
 from serq.codegen.operators import I64_LOW
+from serq.codegen.signatures import Type
 from serq.codegen.tree import (
     Arithmetic,
     Array,
@@ -44,7 +45,6 @@ from serq.codegen.tree import (
     Place,
     RecordPart,
     Table,
-    Type,
     Unary,
 )
 

@@ -3,7 +3,7 @@
 import ctypes
 from typing import Any
 
-from serq.codegen.tree import ArrayType, Item, RecordType
+from serq.codegen.signatures import ArrayType, Item, RecordType
 
 SCALARS: dict[str, Any] = {
     "i64": ctypes.c_int64,

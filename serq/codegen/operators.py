@@ -5,18 +5,8 @@ import operator
 from collections.abc import Callable
 from typing import TypeGuard
 
-from serq.codegen.tree import (
-    Arithmetic,
-    BuiltinCall,
-    Comparison,
-    Expr,
-    Literally,
-    Operator,
-    Place,
-    Relation,
-    Type,
-    Unary,
-)
+from serq.codegen.signatures import Type
+from serq.codegen.tree import Arithmetic, BuiltinCall, Comparison, Expr, Literally, Operator, Place, Relation, Unary
 
 I64_LOW, I64_HIGH = -(2**63), 2**63 - 1
 U64_HIGH = 2**64 - 1

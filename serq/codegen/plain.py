@@ -6,7 +6,7 @@ from typing import Any
 from serq.codegen.check import check_sources
 from serq.codegen.compiled import Compiled
 from serq.codegen.instrument import instrumented
-from serq.codegen.tree import ArrayType, RecordType
+from serq.codegen.signatures import ArrayType, RecordType
 from serq.codegen.units import unit_of_text
 
 

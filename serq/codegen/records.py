@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from serq.codegen.tree import ArrayType, FieldType, ParameterType, RecordType, Type
+from serq.codegen.signatures import ArrayType, FieldType, ParameterType, RecordType, Type
 from serq.codegen.units import RecordName, Unit, Units
 
 Report = Callable[[Unit, ast.AST, str], None]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from serq.codegen.expressions import Expressions, Scope, WrongError
 from serq.codegen.operators import MistypedError, as_type, settle
 from serq.codegen.records import Annotations
+from serq.codegen.signatures import Signature, Type
 from serq.codegen.tree import (
     Call,
     Evaluate,
@@ -21,9 +22,7 @@ from serq.codegen.tree import (
     SetField,
     SetItem,
     SetLocal,
-    Signature,
     Statement,
-    Type,
     UpdateItem,
     While,
 )

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from array import array
 from pathlib import Path
 
@@ -136,7 +137,7 @@ def test_a_directory_that_cannot_be_used_is_not_used(blocked, tmp_path, monkeypa
     elif blocked == "no permission":
         place.mkdir(mode=0o500)
         if os.geteuid() == 0:
-            monkeypatch.setattr(cache.tempfile, "mkstemp", _refuse)
+            monkeypatch.setattr(tempfile, "mkstemp", _refuse)
     if blocked == "missing home":
         monkeypatch.delenv("SERQ_CACHE_DIR", raising=False)
         monkeypatch.setattr(cache.Path, "home", _no_home)
