@@ -1,9 +1,12 @@
 """Random streams in restricted Python: xoshiro256++, uniforms and exponentials.
 
-A stream is four 64-bit words, not all zero, that lie in an array from index `at` on; draws change them in place.
+A stream is four 64-bit words, not all zero, that lie in an array from index `at` on; draws change them in place. Keys
+of streams come from `serq.codegen.seeds`.
 
 Sources: D. Blackman, S. Vigna, Scrambled linear pseudorandom number generators, ACM TOMS 47 (2021), section 4;
-G. Marsaglia, W. W. Tsang, The ziggurat method for generating random variables, J. Stat. Software 5 (2000).
+G. L. Steele, D. Lea, C. H. Flood, Fast splittable pseudorandom number generators, OOPSLA 2014 (the mixing function is
+D. Stafford's variant 13, as in SplitMix64); G. Marsaglia, W. W. Tsang, The ziggurat method for generating random
+variables, J. Stat. Software 5 (2000).
 """
 
 from serq.codegen.elementary import exp
@@ -11,6 +14,22 @@ from serq.codegen.lang import U64Array, cold, f64, i64, u64
 from serq.codegen.ziggurat import END, HEIGHT, STEP, TAIL, UNIT
 
 MASK = 0xFFFFFFFFFFFFFFFF
+GOLDEN = 0x9E3779B97F4A7C15
+"""2^64 divided by the golden ratio, odd: neighbouring numbers times it lie far apart."""
+
+
+def start_stream(key: U64Array, at_key: i64, serial: i64, s: U64Array, at: i64) -> None:
+    """Begin the stream of a session: each word is the `serial`-th output of a SplitMix64 that starts at the key's."""
+    step = ((serial & MASK) * GOLDEN) & MASK
+    for i in range(4):
+        s[at + i] = mixed((key[at_key + i] + step) & MASK)
+
+
+def mixed(z: u64) -> u64:
+    """A bijection of 64-bit words in which every bit of z moves every bit of the result half of the time."""
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return z ^ (z >> 31)
 
 
 def next_bits(s: U64Array, at: i64 = 0) -> u64:

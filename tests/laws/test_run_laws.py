@@ -38,7 +38,8 @@ def test_littles_law_holds_at_every_stage_up_to_the_edges(seed):
     for stage in "abc":
         number, rate, stay = (answer(result, f"stage.{stage}.{x}") for x in ("number", "throughput", "sojourn"))
         edge = number - rate * stay
-        assert 0 <= edge * 4000 < 40 * stay + 200  # a few dozen jobs present, each there for about a stay
+        # a few dozen jobs present, each there for about a stay; with nobody there, the difference is one of rounding
+        assert -1e-9 < edge * 4000 < 40 * stay + 200
         assert edge < 0.05 * number
 
 

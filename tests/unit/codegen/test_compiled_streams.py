@@ -6,15 +6,15 @@ from array import array
 import pytest
 
 from serq.codegen import compile_module
-from serq.codegen.seeds import stream
-from serq.codegen.streams import exponential
+from serq.codegen.seeds import stream, stream_key
+from serq.codegen.streams import exponential, next_bits
 
 TEXT = """\
 from serq.codegen.draws import (
     draw_bernoulli, draw_choice, draw_erlang, draw_exp, draw_geometric, draw_h2, draw_uniform)
 from serq.codegen.elementary import exp, log, log1p
 from serq.codegen.lang import F64Array, U64Array, bits_of, f64, i64, u64
-from serq.codegen.streams import exponential, next_bits, u01
+from serq.codegen.streams import exponential, next_bits, start_stream, u01
 
 MASK = 0xFFFFFFFFFFFFFFFF
 
@@ -27,6 +27,13 @@ def draw_all(s: U64Array, at: i64, n: i64) -> u64:
         h = folded(h, next_bits(s, at))
         h = folded(h, bits_of(u01(s, at)))
         h = folded(h, bits_of(exponential(s, at)))
+    return h
+
+def sessions(key: U64Array, s: U64Array, n: i64) -> u64:
+    h: u64 = 0
+    for i in range(n):
+        start_stream(key, 1, i, s, 2)
+        h = folded(h, next_bits(s, 2))
     return h
 
 def exponentials(s: U64Array, out: F64Array, n: i64) -> None:
@@ -56,7 +63,7 @@ def functions(s: U64Array, n: i64) -> u64:
         h = folded(h, bits_of(log1p(u01(s) - 1.0 + 1e-9)))
     return h
 """
-EXPORTS = ("draw_all", "exponentials", "laws", "functions")
+EXPORTS = ("draw_all", "sessions", "exponentials", "laws", "functions")
 
 
 @pytest.fixture
@@ -80,6 +87,19 @@ def test_bits_uniforms_and_exponentials(program, plain):
     assert program.call("draw_all", one, 4, count) == plain.call("draw_all", other, 4, count)
     assert one == other
     assert (one[3], one[8]) == (0, 9)
+
+
+def test_streams_of_sessions(program, plain):
+    key = words([0], stream_key(4, 2, "workload"))
+    one, other = words([5] * 7), words([5] * 7)
+    assert program.call("sessions", key, one, 10_000) == plain.call("sessions", key, other, 10_000)
+    assert one == other == words([5] * 2, one[2:6], [5])
+    assert program.call("sessions", key, one, 8) != program.call("sessions", key, one, 7)
+    serial = array("Q", stream(4, 2, "workload", 7))
+    next_bits(serial)
+    assert one[2:6] != serial
+    program.call("sessions", key, one, 8)
+    assert one[2:6] == serial
 
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")
