@@ -165,12 +165,14 @@ class Caches:
         pool, owner = transfer.tier, transfer.owner
         state, rule = self.state(pool), self._rules[pool]
         older = state.entries.get(owner.serial)
-        units = transfer.units + (self._scene.zero if older is None else older.units)
+        before = self._scene.zero if older is None else older.units
+        units = transfer.units + before
         self.drop(pool, owner)
         units = rule.down(min(units, rule.cap - state.used - self.pinned(pool, owner)))
         self.make_room(pool, units)
         if units > 0:
             self._add(pool, owner, units)
+        self._recorder.landed(pool, transfer, max(units - before, self._scene.zero))
 
 
 def _number(entry: Entry) -> int:

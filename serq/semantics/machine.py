@@ -142,7 +142,8 @@ class Machine:
                 run(ready.popleft())
             if self._serve_pools() or ready:
                 continue
-            if not self._steps.start_all() and not ready:
+            # an iteration that is put together may evict, and spills of no work arrive at once
+            if not self._steps.start_all() and not ready and not self._caches.land_all():
                 return
 
     def _serve_pools(self) -> bool:

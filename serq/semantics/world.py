@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 from serq.ir import expr as e
 from serq.ir import program as p
 from serq.ir.evaluate import Arithmetic, Value
-from serq.semantics.configuration import Claim, Entry, Job, Session
+from serq.semantics.configuration import Claim, Entry, Job, Session, Transfer
 
 Work = Any
 """An amount of work: a number for the interpreter, a law (not drawn yet) for the explorer."""
@@ -126,6 +126,9 @@ class Recorder:
 
     def spilled(self, pool: int, entry: Entry, units: Value) -> None:
         """Evicted units set out for the offload tier of the pool."""
+
+    def landed(self, pool: int, transfer: Transfer, units: Value) -> None:
+        """Spilled units arrived at the tier, which is `pool`; so many of them had room there."""
 
     def iteration_started(self, stage: int, batch: Sequence[tuple[Job, Value]]) -> None:
         """An iteration began with these jobs and tokens, in the order in which they were scheduled."""
