@@ -144,8 +144,8 @@ def check_score(estimate: Estimate, x: Expectation) -> None:
 # -- what is no chain ------------------------------------------------------------------------------------------------
 
 NO_CHAIN = {
-    "agentic", "routing", "two_resource", "vllm", "vllm_replay", "vllm_request", "vllm_priority", "hit_miss", "mg1",
-    "mg1ps", "mm1", "mmc",
+    "agentic", "routing", "two_resource", "session_cap", "offload", "vllm", "vllm_replay", "vllm_request",
+    "vllm_priority", "hit_miss", "mg1", "mg1ps", "mm1", "mmc",
 }  # fmt: skip
 
 

@@ -7,11 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
-from deployments import Deployment, deployment
+from deployments import PROGRAMS, Deployment, corpus_of, deployment
 from productions import all_productions, productions
 
 from serq.base.errors import RunError
@@ -22,10 +20,7 @@ from serq.semantics.configuration import Claim, Entry, Job, Session, StageState
 from serq.semantics.pools import position
 from serq.semantics.replay import Replayed, ReplayOptions, replay
 from serq.semantics.step_log import Observer
-from serq.traces.corpus import Corpus
-from serq.traces.reader import read_trace
 
-PROGRAMS = 300
 GROUPS = 10
 LEAST = 0.05
 """Each thing that is to be covered is in at least this part of the programs."""
@@ -159,15 +154,6 @@ def outcome(seed: int) -> Outcome:
     except RunError as error:
         return Outcome(made, program, watch, None, error.diagnostics[0].code)
     return Outcome(made, program, watch, result, "" if result.stuck is None else result.stuck.diagnostics[0].code)
-
-
-def corpus_of(made: Deployment, program: p.Program) -> Corpus | None:
-    if program.trace is None:
-        return None
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "trace.csv"
-        path.write_text(made.trace)
-        return read_trace(path, program.trace.columns)
 
 
 def group(number: int) -> list[tuple[int, Outcome]]:

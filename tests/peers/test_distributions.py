@@ -22,7 +22,10 @@ COMPARISONS = 250  # at most so many are made
 REPLICATIONS = 20
 PART = 1 / 16  # of the horizon that the model's expectations are checked at
 
-LEFT_OUT = {"agentic": "its eviction reads est_lambda, which the peer takes from starts of service"}
+LEFT_OUT = {
+    "agentic": "its eviction reads est_lambda, which the peer takes from starts of service",
+    "offload": "the peer lets spilled units arrive at once: compared with copies that take no time",
+}
 MODELS = [m for m in models.shipped() if m.name not in LEFT_OUT and pipeline.load(m.path).program.trace is None]
 Samples = Mapping[str, tuple[float, ...]]
 

@@ -4,7 +4,16 @@ Every program links and runs to its end or to its horizon; what is drawn is its 
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
+
+from serq.ir.program import Program
+from serq.traces.corpus import Corpus
+from serq.traces.reader import read_trace
+
+PROGRAMS = 300
+"""The laws are tried on the deployments of the seeds below this."""
 
 HEADER = ("session", "turn", "new", "out", "think", "forced")
 COLUMNS = ("urgency", "size_class", "extra")
@@ -26,6 +35,16 @@ class Deployment:
 def deployment(seed: int) -> Deployment:
     """The deployment of a seed."""
     return _Writer(Random(seed)).deployment()
+
+
+def corpus_of(made: Deployment, program: Program) -> Corpus | None:
+    """The trace of a deployment, read for its linked program."""
+    if program.trace is None:
+        return None
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "trace.csv"
+        path.write_text(made.trace)
+        return read_trace(path, program.trace.columns)
 
 
 class _Writer:
