@@ -35,6 +35,11 @@ class Pinned:
         self._hold = ctypes.c_char.from_buffer(view.cast("B")) if self.length else None
         self.address = ctypes.addressof(self._hold) if self._hold is not None else 0
 
+    def overlaps(self, other: "Pinned") -> bool:
+        """Whether two arrays have memory in common."""
+        ends = self.address + _SIZE * self.length, other.address + _SIZE * other.length
+        return max(self.address, other.address) < min(ends)
+
 
 class Record(ctypes.Structure):
     """The base of all records: fields are attributes, array fields take and give back Python's arrays."""
@@ -93,7 +98,7 @@ def _array(name: str, item: Item) -> property:
     def put(self: Record, array: Any) -> None:
         pinned = Pinned(array, item, f"{self.layout.label}.{name}")
         for other, held in self.__dict__.items():
-            if other != key and isinstance(held, Pinned) and held.address == pinned.address and pinned.length:
+            if other != key and isinstance(held, Pinned) and held.overlaps(pinned):
                 raise ValueError(f"{self.layout.label}.{name} and {other.split()[0]} would share their memory")
         self.__dict__[key] = pinned
         setattr(self, address, pinned.address)

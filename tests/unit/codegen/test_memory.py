@@ -93,6 +93,11 @@ def test_two_fields_cannot_share_their_memory(program):
     with pytest.raises(ValueError, match=r"S\.zs and ys would share their memory"):
         s.zs = ys
     s.ys = ys
+    long = memoryview(array("q", [1, 2, 3, 4]))
+    s.ys = long[1:3]
+    s.zs = long[3:]
+    with pytest.raises(ValueError, match="share"):
+        s.zs = long[2:]
 
 
 def test_empty_arrays_are_arrays(program):
