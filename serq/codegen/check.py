@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from serq.codegen.errors import Problem, RestrictedError
@@ -130,11 +131,12 @@ class _Checker:
         if node is None:
             return None
         value: object = None
-        if isinstance(node, ast.Constant):
-            value = node.value
-        elif isinstance(node, ast.Name):
+        if isinstance(node, ast.Name):
             meaning = self.units.meaning(unit, node.id)
             value = meaning.value if isinstance(meaning, ConstantName) else None
+        else:
+            with suppress(ValueError):
+                value = ast.literal_eval(node)
         if isinstance(value, bool | int | float) and isinstance(kind, str):
             return self._fitting(unit, node, value, kind)
         self.report(unit, node, "a default is a constant number, for a scalar parameter")

@@ -16,14 +16,13 @@ class Compiled:
     """A program that can be called.
 
     `functions` are the exported functions by name; those of machine code release the GIL. `records` make the records of
-    the text. `owner` keeps machine code in memory.
+    the text.
     """
 
     backend: str
     checked: bool
     functions: Mapping[str, Callable[..., Any]]
     records: Mapping[str, Callable[..., Any]]
-    owner: object = None
 
     def call(self, name: str, *arguments: Any) -> Any:
         """Call a function of the text.
@@ -47,21 +46,30 @@ def native(backend: str, checked: bool, interface: Interface, addresses: Mapping
     classes: dict[str, type[Record]] = {}
     records = {name: record_class(layout, classes) for name, layout in interface.records.items()}
     functions = {
-        name: _bound(s, addresses[s.symbol], classes, interface.sites if checked else None)
+        name: _bound(s, _Code(addresses[s.symbol], owner), classes, interface.sites if checked else None)
         for name, s in interface.exports.items()
     }
-    return Compiled(backend, checked, functions, records, owner)
+    return Compiled(backend, checked, functions, records)
+
+
+@dataclass(frozen=True, slots=True)
+class _Code:
+    """Machine code: where it begins, and what keeps it in memory."""
+
+    address: int
+    owner: object
 
 
 def _bound(
-    signature: Signature, address: int, classes: dict[str, type[Record]], sites: tuple[Site, ...] | None
+    signature: Signature, code: _Code, classes: dict[str, type[Record]], sites: tuple[Site, ...] | None
 ) -> Callable[..., Any]:
     """A function at an address: as it is if ctypes can call it so, else with a few lines of Python around it."""
     kinds: list[Any] = [] if sites is None else [ctypes.c_void_p]
     for p in signature.parameters:
         kinds += _argument_types(p, classes, sites is not None)
     result = None if signature.returns == "none" else SCALARS[signature.returns]
-    function: Callable[..., Any] = ctypes.CFUNCTYPE(result, *kinds)(address)
+    function: Any = ctypes.CFUNCTYPE(result, *kinds)(code.address)
+    function.owner = code.owner  # a function that is kept keeps its code
     if sites is not None:
         function = _checked(function, signature, sites)
     defaults = tuple(p.default for p in signature.parameters)

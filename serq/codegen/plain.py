@@ -1,5 +1,6 @@
 """The CPython back end: the text as it stands, under the debugger if one likes, with records that are plain objects."""
 
+import linecache
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,8 @@ from serq.codegen.units import unit_of_text
 def by_cpython(text: str, exports: tuple[str, ...] | None, checked: bool) -> Compiled:
     """The program that CPython makes of a text, which is checked all the same; `checked` stops at faults."""
     unit = unit_of_text(text)
+    # so that tracebacks and debuggers show the lines of the text
+    linecache.cache[unit.file] = (len(text), None, text.splitlines(keepends=True), unit.file)
     module, sources = check_sources(unit, exports)
     functions: dict[str, Any] = {name: unit.namespace[name] for name in module.exports}
     if checked:

@@ -65,7 +65,9 @@ class Annotations:
     def _lay_out(self, unit: Unit, node: ast.ClassDef, key: str) -> RecordType | None:
         fields: list[FieldType] = []
         offset = 0
-        good = True
+        good = not (node.bases or node.keywords or node.decorator_list)
+        if not good:
+            self.report(unit, node, "a record has no bases and no decorators")
         for statement in node.body:
             if _is_filler(statement):
                 continue

@@ -6,7 +6,6 @@ name of `serq.codegen.lang`. Texts of imported modules are read from their files
 
 import ast
 import importlib
-import linecache
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -115,7 +114,7 @@ def _is_table(value: tuple[object, ...]) -> bool:
 
 
 def unit_of_text(text: str) -> Unit:
-    """The unit of a text that is no file. CPython runs it; its lines are shown in tracebacks.
+    """The unit of a text that is no file, once CPython has run it.
 
     Raises `RestrictedError` where the text is no Python, and whatever the text raises when it runs.
     """
@@ -125,7 +124,6 @@ def unit_of_text(text: str) -> Unit:
         tree = ast.parse(text, file)
     except SyntaxError as error:
         raise RestrictedError([Problem(file, error.lineno or 1, error.offset or 1, error.msg)]) from None
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     namespace: dict[str, object] = {"__name__": name}
     exec(compile(tree, file, "exec"), namespace)
     return _unit(name, file, tree, namespace)

@@ -2,10 +2,12 @@
 
 import builtins
 import ctypes
+import gc
 import subprocess
 import sys
 import threading
 import time
+import traceback
 
 import pytest
 from restricted_texts import NAMES
@@ -95,6 +97,21 @@ def test_arguments_of_the_wrong_type_are_refused():
             program.call("f", *wrong)
     with pytest.raises(TypeError):
         program.call("f", program.record("S"))
+
+
+def test_a_function_that_is_kept_keeps_its_code(backend):
+    f = compile_module(TEXT, backend).functions["f"]
+    gc.collect()
+    others = [compile_module(TEXT.replace("n + 1", f"n + {k}"), backend, cached=False) for k in range(2, 5)]
+    assert [p.call("f", 1) for p in others] == [3, 4, 5]
+    assert f(1) == 2
+
+
+def test_tracebacks_of_cpython_show_the_text():
+    program = compile_module(NAMES + "def f(n: i64) -> i64:\n    return 10 // n  # here\n", "cpython")
+    with pytest.raises(ZeroDivisionError) as caught:
+        program.call("f", 0)
+    assert "return 10 // n  # here" in "".join(traceback.format_exception(caught.value))
 
 
 def test_calls_let_other_threads_run():

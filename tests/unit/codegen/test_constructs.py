@@ -216,8 +216,8 @@ def scale(a: F64Array, n: i64, by: f64) -> None:
         a[i] *= by
 
 @inline
-def mixed(s: State, flag: bool = False, by: f64 = 2.0) -> f64:
-    return s.now * by + s.count if flag else s.now
+def mixed(s: State, flag: bool = False, by: f64 = 2.0, n: i64 = -1) -> f64:
+    return s.now * by + s.count + (n + 1) if flag else s.now
 
 def step(s: State, x: f64) -> i64:
     s.now += WEIGHTS[s.count]
@@ -247,6 +247,7 @@ def test_records_arrays_tables_and_calls(build):
     assert program.call("mixed", s) == 1.75
     assert program.call("mixed", s, True) == 5.5
     assert program.call("mixed", s, True, 1.0) == 3.75
+    assert program.call("mixed", s, True, 1.0, 0) == 4.75
     assert s.word == s.words[0] >> 12
     s.first.head = 4
     assert program.call("step", s, 1.0) == 3

@@ -62,14 +62,14 @@ def compare(seed, backends):
     return faults
 
 
-@settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 2**32))
 def test_llvm_does_what_cpython_does(seed):
     compare(seed, [("llvm", False, 2), ("llvm", True, 1)])
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no C compiler")
-@settings(max_examples=6, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 2**32))
 def test_c_does_what_cpython_does(seed):
     compare(seed, [("c", False, 0), ("c", True, 0)])
