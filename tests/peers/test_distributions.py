@@ -5,17 +5,15 @@ independent replications are compared by Welch's test. All comparisons of this f
 probability of at most `FALSE_ALARM` (Bonferroni). The seeds are fixed.
 """
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import peer
 import pytest
 from expectations import read_toml
-from scipy import stats
+from two_samples import disagreements, our_samples, their_samples
 
 from serq import models, pipeline
-from serq.ir.program import Program
 
 FALSE_ALARM = 1e-3
 COMPARISONS = 250  # at most so many are made
@@ -27,7 +25,7 @@ LEFT_OUT = {
     "offload": "the peer lets spilled units arrive at once: compared with copies that take no time",
 }
 MODELS = [m for m in models.shipped() if m.name not in LEFT_OUT and pipeline.load(m.path).program.trace is None]
-Samples = Mapping[str, tuple[float, ...]]
+LEVEL = FALSE_ALARM / COMPARISONS
 
 
 def horizon_of(model: models.ShippedModel) -> float:
@@ -48,55 +46,13 @@ def theirs() -> dict[str, list[dict[str, Any]]]:
     return {name: [next(reports) for _ in each] for name, each in jobs.items()}
 
 
-def their_samples(linked: Program, reports: list[dict[str, Any]]) -> Samples:
-    rows: list[dict[str, float | None]] = []
-    for report in reports:
-        row = {f"observe.{name}.mean": o["mean"] if o["count"] else None for name, o in report["observes"].items()}
-        row |= {f"observe.{name}.rate": o["count"] / report["end"] for name, o in report["observes"].items()}
-        for stage, s in zip(linked.stages, report["stages"], strict=True):
-            row[f"stage.{stage.name}.number"] = s["mean_number"]
-        for pool, p in zip(linked.pools, report["pools"], strict=True):
-            row[f"pool.{pool.name}.used"] = p["mean_used"]
-            row[f"pool.{pool.name}.cached"] = p["mean_cached"]
-        rows.append(row)
-    return {name: tuple(float(row[name]) for row in rows if row[name] is not None) for name in rows[0]}  # type: ignore[arg-type]
-
-
-def our_samples(linked: Program, horizon: float) -> Samples:
-    out: dict[str, list[float]] = {}
-    for seed in range(1, REPLICATIONS + 1):
-        report, _ = pipeline.simulate(linked, pipeline.SimulateOptions(seed=seed, horizon=horizon, warmup=0.0))
-        for estimate in report.estimates:
-            if estimate.value is not None:
-                out.setdefault(estimate.measure, []).append(float(estimate.value))
-    return {name: tuple(values) for name, values in out.items()}
-
-
-def disagreements(mine: Samples, others: Samples) -> dict[str, float]:
-    """The measures that differ, with their p-values."""
-    out = {}
-    for name, right in others.items():
-        if len(right) == len(mine.get(name, ())) == REPLICATIONS:
-            p = p_value(mine[name], right)
-            if p < FALSE_ALARM / COMPARISONS:
-                out[name] = p
-    return out
-
-
-def p_value(mine: tuple[float, ...], right: tuple[float, ...]) -> float:
-    spread = max(*mine, *right) - min(*mine, *right)
-    if spread <= 1e-9 * max(abs(x) for x in (*mine, *right, 1.0)):
-        return 1.0
-    return float(stats.ttest_ind(mine, right, equal_var=False).pvalue)
-
-
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: m.name)
 def test_a_shipped_model(model: models.ShippedModel) -> None:
     linked = pipeline.load(model.path).program
-    mine = our_samples(linked, horizon_of(model))
+    mine = our_samples(linked, horizon_of(model), REPLICATIONS)
     others = their_samples(linked, theirs()[model.name])
     assert sum(len(x) == REPLICATIONS for x in others.values()) >= 2 + 2 * len(linked.stages) // 2
-    assert disagreements(mine, others) == {}
+    assert disagreements(mine, others, LEVEL) == {}
 
 
 def test_no_more_comparisons_are_made_than_stated() -> None:
@@ -108,5 +64,7 @@ def test_a_tenth_more_work_is_noticed() -> None:
     model = models.find("mm1n")
     assert model is not None
     slower = pipeline.load(model.path, {"mu": "10/11"}).program
-    found = disagreements(our_samples(slower, horizon_of(model)), their_samples(slower, theirs()["mm1n"]))
+    found = disagreements(
+        our_samples(slower, horizon_of(model), REPLICATIONS), their_samples(slower, theirs()["mm1n"]), LEVEL
+    )
     assert "observe.response.rate" in found
