@@ -57,10 +57,15 @@ class Partial:
                 return expr
 
     def place(self, ref: e.Ref, values: Mapping[str, e.Expr]) -> e.Ref:
-        """The reference with its index evaluated; UnknownValueError when that depends on the state."""
+        """The reference with its index evaluated; UnknownValueError when that depends on the state, or when there is no
+        such member (exploring says so, if ever a session gets there).
+        """
         if ref.index is None:
             return ref
-        index = int(self.number(self.reduce(ref.index, values)))
+        value = self.number(self.reduce(ref.index, values))
+        if value not in range(ref.size):
+            raise UnknownValueError
+        index = int(value)
         return e.Ref(f"{ref.name}[{index}]", ref.base + index, span=ref.span)
 
     def _folded(self, expr: e.Expr) -> e.Expr:

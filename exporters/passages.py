@@ -19,7 +19,7 @@ from serq.exporters.partial import (
     replaced,
     times,
 )
-from serq.exporters.works import scaled_draw
+from serq.exporters.works import scaled_draw, size
 from serq.ir import expr as e
 from serq.ir import flow
 from serq.ir import program as p
@@ -41,12 +41,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Something that a passage passes: an observe with its value, a completed run of no work, an end."""
+    """Something that a passage passes: an observe with its value, an end."""
 
     kind: str
     name: str = ""
     pc: int = -1
-    stage: int = -1
     value: e.Expr | None = None
 
 
@@ -255,9 +254,9 @@ class Session:
         if isinstance(kind, p.Step):
             self.refuse(instruction.span, "a run on a step stage", "its state is positions in prompts, not a count")
             return _next([walk])
-        if is_known(work) and self.partial.value(work) == 0:
-            self.partial.number(work)
-            walk.seen = (*walk.seen, Seen("completed", stage=stage.base))
+        amount = size(work)
+        if is_known(amount) and self.partial.value(amount) == 0:
+            self.partial.number(amount)  # no work is no job; with another value there would be one
             return _next([walk])
         draw = scaled_draw(work)
         if draw is None or draw.law not in ("exp", "erlang", "h2"):

@@ -150,11 +150,7 @@ class Rewards:
         return self._add(f"utilisation.{measure.subject}", measure.meaning, [(guard, Piece("1"))])
 
     def _throughput(self, index: int, name: str) -> str:
-        def completed(move: Move) -> int:
-            passed = sum(1 for s in move.seen if s.kind == "completed" and s.stage == index)
-            return passed + (move.completes == index)
-
-        items = [(m, multiply(m.rate, literal(Fraction(n)))) for m in self.moves if (n := completed(m))]
+        items = [(m, m.rate) for m in self.moves if m.completes == index]
         return self._add(f"completed.{name}", f"jobs completed at {name}", _items(items))
 
     # -- observes --------------------------------------------------------------------------------------------------

@@ -21,6 +21,15 @@ def scaled_draw(work: e.Expr) -> e.Draw | None:
             return None
 
 
+def size(work: e.Expr) -> e.Expr:
+    """What is 0 exactly when the amount is: the mean of a draw of phases, else the amount itself."""
+    match scaled_draw(work):
+        case e.Draw(law="exp" | "h2", args=(mean, *_)) | e.Draw(law="erlang", args=(_, mean)):
+            return mean
+        case _:
+            return work
+
+
 def _with_mean(draw: e.Draw, change: Callable[[e.Expr], e.Expr]) -> e.Draw | None:
     if draw.law == "erlang":
         return e.Draw("erlang", (draw.args[0], change(draw.args[1])), draw.span)

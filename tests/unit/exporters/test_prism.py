@@ -53,6 +53,24 @@ def test_a_constant_that_shapes_the_structure_is_fixed_and_named() -> None:
     assert done.open_constants == {}
 
 
+@pytest.mark.parametrize("index", ["2", "0 - 1", "0.5"])
+def test_a_member_that_does_not_exist_is_never_another_stage(index: str) -> None:
+    items = "stage think : delay; stage a[2] : fifo; stage last : fifo;"
+    with pytest.raises(NotSymbolicError):
+        queue(f"loop {{ run think (~exp(1)); set k = {index}; run a[k] (~exp(1)); }}", items=items)
+
+
+@pytest.mark.parametrize("nothing", ["w", "~exp(w)", "2 * ~erlang(3, w)", "~h2(w, 17/8)"])
+def test_a_run_of_no_work_is_no_job_and_fixes_what_makes_it_so(nothing: str) -> None:
+    plain = queue("loop { run svc (~exp(1)); run think (~exp(2)); }")
+    idle = queue(
+        f"loop {{ run svc (~exp(1)); run think ({nothing}); run think (~exp(2)); }}", items="let w = 0; " + HEAD
+    )
+    assert idle.open_constants == {}
+    kept = [line for line in idle.model.splitlines() if not line.startswith("//") and "const double w" not in line]
+    assert "\n".join(kept).split() == "\n".join(s for s in plain.model.splitlines() if not s.startswith("//")).split()
+
+
 def test_servers_share_one_rate() -> None:
     # One command per server, each guarded by `somebody waits`, would let a single job leave at three times its rate.
     done = queue("loop { run svc (~exp(1)); run think (~exp(1)); }", items="stage svc : fifo(3); stage think : delay;")
