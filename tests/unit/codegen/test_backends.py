@@ -3,6 +3,8 @@
 import builtins
 import ctypes
 import gc
+import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -140,18 +142,37 @@ def f(u: u64, n: i64) -> u64:
     assert ticks > 3
 
 
-def test_sanitizers_find_nothing_in_a_right_program(tmp_path):
-    """Undefined behaviour in C stops the process of this test; here there is none, whatever the numbers."""
-    flags = ("-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all")
-    text = NAMES + "M = 2**64 - 1\ndef f(a: i64, b: i64, u: u64) -> u64:\n"
-    text += "    return (u * u + ((a // b) & 0xFF) - (u << 3)) & M\n"
-    code = f"""
-from serq.codegen.c_build import by_c
-program = by_c({text!r}, None, False, {flags!r})
-print(program.call("f", -(2**63), -1, 2**64 - 1))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    if "cannot find" in done.stderr:
-        pytest.skip("no sanitizer here")
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout) == (1 + 0 + 8) % 2**64
+FLAGS = ("-O1", "-g", "-fno-sanitize-recover=all")
+SUMS = "M = 2**64 - 1\ndef f(a: i64, b: i64, u: u64) -> u64:\n    return (u * u + ((a // b) & 0xFF) - (u << 3)) & M\n"
+WRITES = "def f(a: F64Array, i: i64) -> None:\n    a[i] = 1.0\n"
+
+
+def under_sanitizer(kind, text, call):
+    """The outcome of a process that runs a text in C with a sanitizer."""
+    if shutil.which("gcc") is None:
+        pytest.skip("no gcc")
+    code = "from ctypes import c_double\nfrom serq.codegen.c_build import by_c\n"
+    code += f"f = by_c({NAMES + text!r}, None, False, {(*FLAGS, '-fsanitize=' + kind)!r}).functions['f']\nprint({call})"
+    environment = dict(os.environ, PYTHONMALLOC="malloc", ASAN_OPTIONS="detect_leaks=0", CC="gcc")
+    if kind == "address":
+        runtime = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+        if os.sep not in runtime.stdout:
+            pytest.skip("no address sanitizer")
+        environment["LD_PRELOAD"] = runtime.stdout.strip()
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
+
+
+def test_the_sanitizer_for_undefined_behaviour_finds_overflow_and_nothing_else():
+    right = under_sanitizer("undefined", SUMS, "f(-(2**63), -1, 2**64 - 1)")
+    assert (right.returncode, right.stdout) == (0, "9\n"), right.stderr
+    wrong = under_sanitizer("undefined", "def f(a: i64) -> i64:\n    return a * a\n", "f(2**62)")
+    assert wrong.returncode != 0
+    assert "signed integer overflow" in wrong.stderr
+
+
+def test_the_sanitizer_for_addresses_finds_a_wrong_index():
+    right = under_sanitizer("address", WRITES, "f((c_double * 100)(), 99)")
+    assert (right.returncode, right.stdout) == (0, "None\n"), right.stderr
+    wrong = under_sanitizer("address", WRITES, "f((c_double * 100)(), 100)")
+    assert wrong.returncode != 0
+    assert "heap-buffer-overflow" in wrong.stderr
