@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from serq.cli.common import emit
+from serq.cli.provenance import versions
 from serq.cli.tables import table
 from serq.compare.divergence import CONTEXT, TOLERANCE, Comparison, Divergence, compare_recordings
 from serq.compare.recorded import Cell, Row, read_recording
@@ -42,7 +43,7 @@ def command(
     """
     results = compare_recordings(read_recording(Path(left)), read_recording(Path(right)), tolerance, context)
     text = "\n".join(_text(result, left, right) for result in results)
-    emit(text, {"schema": "serq.diff/1", "comparisons": [_data(result) for result in results]}, as_json, out)
+    emit(text, versions("diff") | {"comparisons": [_data(result) for result in results]}, as_json, out)
     if any(result.divergence is not None for result in results):
         ctx.exit(1)
 

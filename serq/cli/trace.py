@@ -7,6 +7,7 @@ import click
 
 from serq.base.output import check_target
 from serq.cli.common import emit
+from serq.cli.provenance import versions
 from serq.cli.streams import to_stderr, to_stdout
 from serq.traces import convert as conversion
 
@@ -63,7 +64,7 @@ def _summary(result: conversion.Conversion, form: str) -> list[str]:
 
 
 def _data(result: conversion.Conversion, form: str) -> dict[str, object]:
-    return {
+    return versions("trace") | {
         "format": form,
         "turns": result.rows,
         "sessions": result.sessions,

@@ -1,0 +1,80 @@
+"""The pages do what they say: every command runs, every output is the real one, every link leads somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+from pages import blocks, follow, matches
+
+from serq.base.errors import SerqError
+from serq.pipeline import load_text
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+FOLLOWED = [page for page in PAGES if page.parent.name in ("tutorial", "howto")]
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+PARTIAL = ("errors",)
+"""Pages whose programs are wrong on purpose, and have tests of their own."""
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", FOLLOWED, ids=name)
+def test_commands_and_outputs(page: Path, run, tmp_path: Path) -> None:
+    done = follow(page.read_text("utf-8"), tmp_path, run)
+    assert done, "a page that shows how to do something shows a command"
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.parent.name not in PARTIAL], ids=name)
+def test_programs_are_programs(page: Path) -> None:
+    for block in blocks(page.read_text("utf-8")):
+        if block.kind == "serq" and not block.argument.endswith("broken"):
+            try:
+                load_text(block.text, page.name)
+            except SerqError as error:
+                pytest.fail(f"{error}\n{block.text}")
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md", ROOT / "CHANGELOG.md"], ids=name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(re.sub(r"```.*?```|`[^`]*`", "", page.read_text("utf-8"), flags=re.DOTALL)):
+        if "://" in target:
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), target
+        if anchor:
+            assert anchor in anchors(file), target
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that headings get: small letters, hyphens for spaces, no punctuation."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_page_can_be_reached() -> None:
+    seen: set[Path] = set()
+    todo = [ROOT / "docs" / "index.md"]
+    while todo:
+        at = todo.pop()
+        if at not in seen:
+            seen.add(at)
+            text = at.read_text("utf-8") if at.is_file() else ""
+            links = (target.partition("#")[0] for target in LINK.findall(text) if "://" not in target)
+            todo += [(at.parent / link).resolve() for link in links if link.endswith((".md", "/"))]
+    assert [name(page) for page in PAGES if not seen & {page, page.parent}] == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "same"),
+    [
+        ("a\nb\n", "a  \nb\n", True), ("a\n", "b\n", False), ("a\n...\nd\n", "a\nb\nc\nd\n", True),
+        ("a\n...\n", "a\nb\n", True), ("a\n...\nd\n", "a\nb\n", False), ("...\nd\n", "d\n", True),
+        ("a b ...\nc\n", "a b x y\nc\n", True), ("a b ...\n", "a x\n", False), ("a.b\n", "axb\n", False),
+    ],
+)  # fmt: skip
+def test_outputs_may_be_shown_in_part(expected: str, found: str, same: bool) -> None:
+    assert matches(expected, found) is same
