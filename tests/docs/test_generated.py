@@ -213,4 +213,4 @@ def test_the_power_that_is_stated() -> None:
         next(e.value for e in solve(load(find("mm1n").path, {"mu": mu}).program).estimates if e.measure == measure)
         for mu in ("1", "1.01")
     )
-    assert round(100 * abs(wrong / right - 1), 1) == 1.7
+    assert round(100 * abs(float(wrong / right) - 1), 1) == 1.7
