@@ -111,3 +111,38 @@ def test_numbers_and_tables() -> None:
     assert rational(0.5) == ""
     assert cut("1234567890", 7) == "12...90"
     assert table([("a", "10"), ("bb", "9")], ("x", "n"), right=(1,)) == "x    n\n--  --\na   10\nbb   9\n"
+
+
+def test_closed_forms_for_a_person(serq, write) -> None:
+    assert "mm1n" in serq("closed-form", "--list").out
+    assert "\\frac" in serq("closed-form", MM1N, "--latex").out
+    several = serq("closed-form", "closed-network", "N=2", "V=1,1", "S=1,4", "c=1,inf")
+    assert several.status == 0
+    assert "[" in several.out
+    queue = write().read_text()
+    near = serq("closed-form", write(queue.replace("run svc (~exp(1))", "run svc (~det(1))")))
+    assert (near.status, near.out.startswith("no formula fits: ")) == (1, True)
+
+
+def test_storm_gives_the_same_rationals(serq) -> None:
+    ours = serq("solve", MM1N, "--set", "N=3", "--exact", "--json").data
+    storm = serq("solve", MM1N, "--set", "N=3", "--exact", "--method", "storm", "--json").data
+    assert "Storm" in storm["method"]
+    assert {n: m.get("exact") for n, m in storm["measures"].items()} == {
+        n: m.get("exact") for n, m in ours["measures"].items()
+    }
+
+
+def test_every_form_of_export_is_written_and_named(serq, tmp_path) -> None:
+    for target, suffixes in {"drn": "drn", "dot": "dot", "explicit": "tra sta lab srew"}.items():
+        done = serq("export", f"--{target}", MM1N, "--out", tmp_path / target)
+        assert done.status == 0
+        files = [Path(line) for line in done.out.splitlines() if line.startswith(str(tmp_path))]
+        assert all(file.is_file() for file in files)
+        assert set(suffixes.split()) <= {file.suffix[1:] for file in files}
+
+
+def test_a_picture_of_many_states_is_a_limit(serq, tmp_path) -> None:
+    done = serq("export", "--dot", MM1N, "--set", "N=300", "--out", tmp_path)
+    assert done.status == 4
+    assert "cannot be read" in done.err
