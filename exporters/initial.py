@@ -22,12 +22,23 @@ def initial_values(automaton: Automaton, layout: Layout, printer: Printer, popul
     arrivals = automaton.program.arrivals
     if not isinstance(arrivals, p.Closed | p.Batch):
         return {}
-    depends = any(passage.guards for passage in automaton.start)
+    depends = _depends(automaton)
     if isinstance(arrivals, p.Batch) and not depends and len(automaton.start) > 1:
         raise NoTextError("a first step that is not random, since a batch drains from where it starts")
     if depends:
         return _OneByOne(automaton, layout).values()
     return _all_at(automaton.start[0], layout, printer, population)
+
+
+def chosen_at_random(automaton: Automaton) -> bool:
+    """Whether a closed population begins at random places, one of which the export chose for all."""
+    closed = isinstance(automaton.program.arrivals, p.Closed)
+    return closed and not _depends(automaton) and len(automaton.start) > 1
+
+
+def _depends(automaton: Automaton) -> bool:
+    """Whether the first step depends on where the other sessions are."""
+    return any(passage.guards for passage in automaton.start)
 
 
 def _all_at(first: Passage, layout: Layout, printer: Printer, population: Piece) -> Mapping[str, Piece]:

@@ -6,6 +6,7 @@ classes at a fifo stage is one more integer. Nothing here knows a model: the tex
 
 import json
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -13,7 +14,7 @@ from fractions import Fraction
 from serq.exporters.automaton import Automaton, automaton
 from serq.exporters.constants import Constants, bounding
 from serq.exporters.errors import NoCounterForm, NoPopulationBound, NotSymbolicError
-from serq.exporters.initial import initial_values
+from serq.exporters.initial import chosen_at_random, initial_values
 from serq.exporters.layout import Layout, layout
 from serq.exporters.moves import Change, Move, Moves, observable
 from serq.exporters.names import NameMap
@@ -112,7 +113,15 @@ class _Writer:
         module = self._module(every, population)
         structures = [_reward_text(reward) for reward in rewards.structures.values()]
         formulas = self._formulas(population)
-        parts = [self._header(), ["ctmc"], self.constants.declarations(), formulas, module, self._labels(), *structures]
+        parts = [
+            self._header(population),
+            ["ctmc"],
+            self.constants.declarations(),
+            formulas,
+            module,
+            self._labels(),
+            *structures,
+        ]
         model = "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
         return PrismExport(
             model,
@@ -163,17 +172,17 @@ class _Writer:
 
     def _commands(self) -> tuple[str, str]:
         """How PRISM and Storm are called on the files, at the constants of the program."""
-        name = self.program.name
+        model, properties = (shlex.quote(f"{self.program.name}{suffix}") for suffix in (".prism", ".props"))
         values = self._values()
-        prism = f"prism {name}.prism {name}.props" + (f" -const {values}" if values else "") + " -exact"
+        prism = f"prism {model} {properties}" + (f" -const {values}" if values else "") + " -exact"
         constants = f" --constants {values}" if values else ""
-        return prism, f"storm --prism {name}.prism --prop {name}.props{constants} --prismcompat --exact"
+        return prism, f"storm --prism {model} --prop {properties}{constants} --prismcompat --exact"
 
     def _values(self) -> str:
         """The program's own values of the open constants; as decimals where they are short ones."""
         return ",".join(f"{k}={literal(v)}".replace(" ", "") for k, v in self.constants.open_values().items())
 
-    def _header(self) -> list[str]:
+    def _header(self, population: Piece) -> list[str]:
         program = self.program.name
         lines = [
             f"// {program}: exported by serQ; one bounded integer per program point, class and phase.",
@@ -186,6 +195,13 @@ class _Writer:
         closed = self.constants.closed_names()
         if closed:
             lines.append(f"// Fixed, because the structure depends on them: {', '.join(sorted(closed))}.")
+        arrivals = self.program.arrivals
+        if isinstance(arrivals, p.Poisson | p.Renewal) and arrivals.limit is not None:
+            lines.append(f"// An arrival that finds {population.text} sessions present is lost.")
+        if chosen_at_random(self.automaton):
+            lines.append(
+                "// Where sessions begin is random; here all take the first way. Long-run values are the same."
+            )
         for station in self.layout.stations:
             if station.word:
                 room = int(math.log(WIDEST_WORD, station.base))

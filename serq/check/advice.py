@@ -88,3 +88,14 @@ class BadWork(Warn):
     hint_template: ClassVar[str] = "work is a finite number that is not negative"
 
     value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotDrawn(Warn):
+    """Work by the exponential function where an exponential draw is likely to be meant."""
+
+    code: ClassVar[str] = "SQ408"
+    template: ClassVar[str] = "`exp` is the exponential function: this work is not drawn"
+    hint_template: ClassVar[str] = (
+        "`~exp(mean)` is an exponential draw; if the number is meant, give it a name by `let` or `set`"
+    )

@@ -147,6 +147,8 @@ class Resolver:
     def _advice(self, name: str, place: Place) -> str:
         if name in TRACE_ATTRIBUTES:
             return f'`{name}` is set by a trace: add `trace "FILE.csv";` to the workload, or assign it with `set`'
+        if name in (*FUNCTIONS, *STAGE_FACTS, *POOL_FACTS, "price"):
+            return f"it is a function: write {_usage(name)}"
         candidates = [*self.symbols.lets, *(k for k, v in CONTEXT_NAMES.items() if v in place.contexts)]
         if place.session:
             candidates += [*self.symbols.attributes, *BUILTINS]

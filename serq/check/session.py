@@ -232,6 +232,8 @@ class _Flattener:
         value = self.resolver.constants.number(work)
         if value is not None and not 0 <= value < math.inf:
             self.report(w.BadWork(span=run.work.span, value=shown(value)))
+        if isinstance(work, e.Call) and work.function == "exp":
+            self.report(w.NotDrawn(span=run.work.span))
         self._check_phase(run)
         growing = None if run.growing is None else self.resolver.pool(run.growing, self.place)
         if run.growing is not None and growing is not None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,9 +12,10 @@ from serq.base.errors import LimitError, NoSteadyStateError, UsageError
 from serq.base.output import check_directory, write_text
 from serq.base.render import render_all
 from serq.cli.common import Common, common_options
-from serq.cli.options import chain_options
+from serq.cli.options import Verb, chain_options, with_options
 from serq.cli.progress import exploring
 from serq.cli.provenance import provenance
+from serq.cli.remarks import differences
 from serq.cli.streams import to_stderr
 from serq.exporters.errors import NotSymbolicError
 from serq.exporters.prism import Prism, PrismExport
@@ -22,28 +24,45 @@ from serq.exporters.target import Target
 from serq.ir.chain import Chain
 from serq.ir.expr import Number
 from serq.ir.program import Program
-from serq.pipeline import SolveOptions, explore_chain, solve_chain
+from serq.pipeline import SolveOptions, explore_chain, limited, solve_chain
 
 LARGEST_RESULT = 400
 """States up to which the property file carries the values, which are rationals."""
 
 
+_TARGETS = {
+    "prism": "PRISM text with open constants (also for Storm).",
+    "drn": "The explored chain in Storm's DRN format.",
+    "explicit": "The explored chain as .tra, .sta, .lab, .srew.",
+    "dot": "A small chain as a picture for Graphviz.",
+}
+
+
+def _target_option(function: Verb) -> Verb:
+    """A flag for each target, of which exactly one must be given; it is handed over as `target`."""
+
+    def verb(*args: Any, **given: Any) -> Any:
+        asked = [name for name in _TARGETS if given.pop(name)]
+        if not asked:
+            raise UsageError("say what to export: --prism, --drn, --explicit or --dot")
+        if len(asked) > 1:
+            raise UsageError(f"one export at a time: {' or '.join(f'--{name}' for name in asked)}")
+        return function(*args, target=asked[0], **given)
+
+    return with_options([click.option(f"--{n}", is_flag=True, help=h) for n, h in _TARGETS.items()], verb, function)
+
+
 @click.command("export")
 @common_options
-@click.option("--prism", "target", flag_value="prism", help="PRISM text with open constants (also for Storm).")
-@click.option("--drn", "target", flag_value="drn", help="The explored chain in Storm's DRN format.")
-@click.option("--explicit", "target", flag_value="explicit", help="The explored chain as .tra, .sta, .lab, .srew.")
-@click.option("--dot", "target", flag_value="dot", help="A small chain as a picture for Graphviz.")
+@_target_option
 @click.option("--const-open", metavar="N,mu", help="Leave only these constants open in the PRISM text.")
 @chain_options()
-def command(common: Common, solving: SolveOptions, target: str | None, const_open: str | None) -> None:
+def command(common: Common, solving: SolveOptions, target: str, const_open: str | None) -> None:
     """Write a program's Markov chain for other tools.
 
     The files go into the directory --out (default: here). The PRISM text is symbolic where counters can express the
     program; otherwise the explored chain is written in explicit files, and the construct that forced it is named.
     """
-    if target is None:
-        raise UsageError("say what to export: --prism, --drn, --explicit or --dot")
     directory = check_directory(Path(common.out or "."))
     report = replace(common, out=None)
     program = report.load()
@@ -62,6 +81,9 @@ def command(common: Common, solving: SolveOptions, target: str | None, const_ope
         texts = exporter.explored(target)
     for name, text in texts.items():
         write_text(directory / name, text)
+    noted = exporter.differences()
+    if noted and not common.quiet:
+        to_stderr("\n".join(noted))
     if reasons and not common.quiet:
         to_stderr(f"{render_all(program.source, reasons)}\n\nwritten as explicit files instead")
     files = [str(directory / name) for name in texts]
@@ -69,6 +91,7 @@ def command(common: Common, solving: SolveOptions, target: str | None, const_ope
         "target": target,
         "files": files,
         "symbolic": target == "prism" and not reasons,
+        "differences": noted,
         "not_symbolic": [d.to_dict(program.source.name) for d in reasons],
         "commands": list(commands),
     }
@@ -79,7 +102,7 @@ class _Export:
     """Explores only when somebody needs the chain, and at most once."""
 
     def __init__(self, program: Program, options: SolveOptions, quiet: bool) -> None:
-        self.program = program
+        self.program = limited(program, options.limit)
         self.options = options
         self.quiet = quiet
         self._chain: Chain | None = None
@@ -96,6 +119,10 @@ class _Export:
         done = Prism(keep_open, bound).export(self.program)
         results = self._results({m.measure.name: m for m in done.measures if isinstance(m, ExportedMeasure)})
         return Prism(keep_open, bound, results).export(self.program)
+
+    def differences(self) -> list[str]:
+        """In what the chain is another one than the program's, where it was explored; the PRISM text is exact."""
+        return [] if self._chain is None else differences(self._chain)
 
     def _bound(self) -> int | None:
         """The largest number of sessions present, where the program itself does not say it."""

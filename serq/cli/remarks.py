@@ -5,5 +5,10 @@ from serq.ir.chain import Chain
 
 def remarks(chain: Chain) -> list[str]:
     """One line for each way in which states were put together, cut off or replaced."""
-    kinds = (("lumped", chain.lumped), ("truncated", chain.truncated), ("approximated", chain.approximated))
+    return [*(f"lumped: {text}" for text in chain.lumped), *differences(chain)]
+
+
+def differences(chain: Chain) -> list[str]:
+    """One line for each way in which the chain is not that of the program as it is written."""
+    kinds = (("truncated", chain.truncated), ("approximated", chain.approximated))
     return [f"{kind}: {text}" for kind, texts in kinds for text in texts]

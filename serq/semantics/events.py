@@ -143,16 +143,17 @@ class Events:
         job = jobs[i]
         assert job is not None
         del self._world.phases[job.number]
+        self._machine.new_instant()
         self._machine.complete(job)
         return self._settle()
 
     def _arrive(self, state: State) -> State:
         self._machine.configuration, _, self._world.phases = self.codec.decode(state)
+        self._machine.new_instant()
         self._machine.arrive()
         return self._settle()
 
     def _settle(self) -> State:
-        self._machine.new_instant()
         self._machine.settle()
         return self.codec.encode(self._machine.configuration, self._world.phases)
 

@@ -16,6 +16,7 @@ from serq.semantics.fragment import unlimited_arrivals, violations
 from serq.semantics.fragment_errors import PopulationGrows
 from serq.semantics.growth import too_many_states
 from serq.semantics.mapping import map_measures, without
+from serq.semantics.pinned import dropped_ranks
 from serq.semantics.records import DEAD, Quotients, State
 from serq.semantics.rewards import state_rewards
 from serq.semantics.symbols import rational
@@ -169,10 +170,19 @@ class Exploration:
             state_rewards=rewards,
             labels=self._labels(),
             ratios=without(self.mapping.ratios, self.events.impulses.broken),
-            lumped=self.options.quotients.words(),
+            lumped=self._quotients().words(),
             truncated=self._truncated(),
             approximated=self._approximated(),
             lines={i: lines.setdefault(x, x) for i, x in enumerate(map(describer.lines, self.states))},
+        )
+
+    def _quotients(self) -> Quotients:
+        """Those of the quotients that this program gives something to do."""
+        asked = self.options.quotients
+        return replace(
+            asked,
+            dead_values=asked.dead_values and bool(self.program.attributes),
+            pinned_ranks=asked.pinned_ranks and bool(dropped_ranks(self.program)),
         )
 
     def _labels(self) -> dict[str, frozenset[int]]:

@@ -76,10 +76,11 @@ class Machine:
                     raise LimitError(
                         f"{size.value:g} sessions at time 0 are too many: at most {most} can start at once"
                     )
+                self._progress.beginning(p.whole(size))
                 for _ in range(p.whole(size)):
                     self.arrive()
             case _:
-                pass
+                self._progress.beginning(0)
 
     def arrive(self) -> Session | None:
         """A session arrives and is ready; None when it found the limit of sessions present and is lost."""

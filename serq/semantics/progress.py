@@ -13,13 +13,15 @@ from serq.semantics.scene import Frame, shown
 class Limits:
     """When a program that cannot go on is stopped.
 
-    `commands`: how many may run at one instant. `preemptions`: how many may follow each other without any hold being
+    `commands`: how many may run at one instant; at time 0 there are `first_commands` more for every session of a closed
+    population or a batch, as all of them begin. `preemptions`: how many may follow each other without any hold being
     completed and without any hold reaching further than it ever did. `replacements`: how many more sessions than a
     closed population has may end at one instant. `rejects`: whether a hold that can never fit is rejected, and a growth
     that can never fit stops the run; else both wait for ever, as they do in vLLM.
     """
 
     commands: int = 1_000_000
+    first_commands: int = 1_000
     preemptions: int = 10_000
     replacements: int = 10_000
     rejects: bool = True
@@ -38,6 +40,11 @@ class Progress:
         self._most_ends: int | None = None
         if isinstance(arrivals, p.Closed):
             self._most_ends = p.whole(arrivals.population) + limits.replacements
+
+    def beginning(self, sessions: int) -> None:
+        """Time 0, at which so many sessions run their first commands."""
+        self.new_instant()
+        self.commands_left += self.limits.first_commands * sessions
 
     def new_instant(self) -> None:
         """Time has passed."""

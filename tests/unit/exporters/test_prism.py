@@ -1,5 +1,6 @@
 """The PRISM text of programs, by what stands in it: names, guards, constants, labels, commands, what is refused."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -182,3 +183,24 @@ def test_open_arrivals_without_limit_need_a_bound() -> None:
         queue("run svc (~exp(1));", "poisson(0.5)")
     text = f"{HEAD} workload {{ arrive poisson(0.5); }} session {{ run svc (~exp(1)); }}"
     assert "n_svc : [0..4]" in export(text, bound=4).model
+
+
+def test_what_an_arrival_without_room_does_is_said_in_the_header() -> None:
+    text = f"let K = 4; {HEAD} workload {{ arrive poisson(0.5) limit(K); }} session {{ run svc (~exp(1)); }}"
+    model = export(text).model
+    assert "// An arrival that finds K sessions present is lost." in model
+    assert "  n_svc >= K : 0.5;" in model.split('rewards "lost"')[1]
+
+
+def test_a_random_beginning_is_said_in_the_header() -> None:
+    note = "// Where sessions begin is random; here all take the first way. Long-run values are the same."
+    assert note in queue("loop { branch (0.5) { run svc (~exp(1)); } else { run think (~exp(1)); } }").model
+    assert note not in queue(CYCLE, items=LETS + HEAD).model
+
+
+def test_file_names_that_a_shell_would_split_are_quoted() -> None:
+    linked = load_text(f"{HEAD} workload {{ arrive closed(3); }} session {{ loop {{ run svc (~exp(1)); }} }}").program
+    done = Prism().export(replace(linked, name="two words"))
+    prism, storm = done.commands
+    assert prism == "prism 'two words.prism' 'two words.props' -exact"
+    assert storm.startswith("storm --prism 'two words.prism' --prop 'two words.props'")

@@ -8,7 +8,8 @@ import pytest
 from serq.base.errors import LimitError, OutsideFragmentError, RunError
 from serq.ir.chain import Chain, Unmapped
 from serq.ir.measures import measures_of
-from serq.pipeline import SolveOptions, load_text, solve
+from serq.models import find
+from serq.pipeline import SolveOptions, load, load_text, solve
 from serq.semantics.explore import ExploreOptions, explore
 
 LOOP = """
@@ -265,3 +266,13 @@ def test_nobody_arrives() -> None:
 
 def test_hundreds_of_sessions() -> None:
     assert chain_of(QUEUE, N="150").size == 151
+
+
+def test_only_quotients_that_the_program_gives_something_to_do_are_named() -> None:
+    plain = chain_of("stage d : delay; workload { arrive closed(2); } session { loop { run d (~exp(1)); } }")
+    assert [text.split(":")[0] for text in plain.lumped] == [
+        "sessions are interchangeable",
+        "jobs in service have no order",
+    ]
+    pinned = explore(load(find("lru_slot_pin").path).program)
+    assert len(pinned.lumped) == 4

@@ -158,3 +158,16 @@ def test_own_outer_holds_count_towards_the_impossible() -> None:
 def test_more_sessions_at_the_start_than_an_instant_has_commands_are_refused_before_they_are_made(arrivals):
     with pytest.raises(LimitError, match="sessions at time 0 are too many: at most 5000 can start at once"):
         play(f"stage d : delay; workload {{ arrive {arrivals}; }} session {{ run d (1); }}", limits=FEW)
+
+
+@pytest.mark.parametrize("arrivals", ["closed(4000)", "batch(4000)"])
+def test_many_sessions_may_all_begin_at_time_0(arrivals) -> None:
+    """Three commands of each are more than the 5000 of an instant, and no loop without time."""
+    session = "loop { set t = now; observe x = t; run d (1); }"
+    text = f"stage d : delay; workload {{ arrive {arrivals}; }} session {{ {session} }}"
+    assert len(play(text, until=0.5, limits=FEW).machine.configuration.sessions) == 4000
+
+
+def test_a_loop_without_time_is_found_among_many_that_begin() -> None:
+    workload = "workload { arrive closed(100); init { set w = now; } }"
+    assert fault(f"stage d : delay; {workload} session {{ loop {{ run d (w); }} }}").code == "SQ509"
