@@ -78,7 +78,21 @@ def _text(result: ThreeWay) -> str:
     if shown:
         header = ("measure", "simulated", "exact", "closed form", "z", "finds", "verdict")
         out += table([_cells(row) for row in shown], header, right=(4, 5)) + "\n"
-    return out + _verdict(result)
+    return out + _not_compared(result) + _verdict(result)
+
+
+def _not_compared(result: ThreeWay) -> str:
+    """The measures that only the simulation has though others speak of the program, by the reason why."""
+    if not result.agreement.compared:
+        return ""
+    reasons: dict[str, list[str]] = {}
+    for row in result.agreement.rows:
+        others = [e for e in (row.exact, row.closed if result.formulas else None) if e is not None]
+        reason = row.why or next((e.reason for e in others if e.reason), "")
+        if row.verdict == "one witness" and row.simulated is not None and reason:
+            reasons.setdefault(reason, []).append(row.measure.name)
+    lines = [f"  {', '.join(names)}: {reason}" for reason, names in reasons.items()]
+    return "\n".join(["only simulated:", *lines, "", ""]) if lines else ""
 
 
 def _is_nothing(row: Row) -> bool:
@@ -89,10 +103,16 @@ def _is_nothing(row: Row) -> bool:
 
 def _cells(row: Row) -> tuple[str, ...]:
     z = "" if row.z is None else f"{row.z:+.1f}"
-    finds = "" if row.finds is None else f"{100 * row.finds:.2g}%"
+    finds = "" if row.finds is None else percentage(row.finds)
     simulated = "" if row.simulated is None else with_interval(row.simulated)
     verdict = row.verdict.upper() if row.verdict == "disagrees" else row.verdict
     return (row.measure.name, simulated, _known(row.exact), _known(row.closed), z, finds, verdict)
+
+
+def percentage(share: float) -> str:
+    """Two digits, and no exponent: `0.17%`, `110%`."""
+    percent = 100 * share
+    return f"{percent:.2g}%" if percent < 99.5 else f"{float(f'{percent:.2g}'):.0f}%"
 
 
 def _known(estimate: Estimate | None) -> str:
@@ -110,8 +130,8 @@ def _verdict(result: ThreeWay) -> str:
     wrong = [row for row in agreement.rows if row.verdict == "disagrees"]
     power = ""
     if agreement.finds is not None:
-        found = f"{100 * agreement.finds:.2g}% in some measure would have been found with probability {POWER:.0%}"
-        power = f"; an error of {found}"
+        found = f"{percentage(agreement.finds)} in some measure would have been found"
+        power = f"; an error of {found} with probability {POWER:.0%}"
     rate = f"false alarm in the whole table: at most {agreement.false_alarm:g} (Holm, {agreement.tests} tests)"
     if wrong:
         first = wrong[0]

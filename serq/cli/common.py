@@ -48,6 +48,17 @@ def emit(text: str, data: Mapping[str, object] | Sequence[object], as_json: bool
         write_text(Path(out), content)
 
 
+def _well_formed(_: click.Context, __: click.Parameter, sets: tuple[str, ...]) -> tuple[str, ...]:
+    """The same, refused before anything else that is wrong because of them."""
+    parse_sets(sets)
+    return sets
+
+
+set_option = click.option(
+    "--set", "sets", multiple=True, metavar="NAME=EXPR", callback=_well_formed, help="Override a let (repeatable)."
+)
+
+
 def common_options(function: Verb) -> Verb:
     """Give a verb FILE, `--set`, `--json`, `--out` and `--quiet`, handed over as one `Common`."""
 
@@ -56,7 +67,7 @@ def common_options(function: Verb) -> Verb:
 
     options = [
         click.argument("file", metavar="FILE"),
-        click.option("--set", "sets", multiple=True, metavar="NAME=EXPR", help="Override a let (repeatable)."),
+        set_option,
         click.option("--json", "as_json", is_flag=True, help="Print strict JSON on stdout and nothing else there."),
         click.option("--out", metavar="PATH", help="Write to PATH instead of stdout."),
         click.option("--quiet", is_flag=True, help="No warnings and no progress."),

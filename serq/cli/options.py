@@ -30,12 +30,10 @@ def chain_options(phase_type: bool = True) -> Callable[[Verb], Verb]:
         options = [click.option("--limit", type=COUNT, metavar="K", help=_LIMIT)]
         if phase_type:
             options.append(click.option("--phase-type", "phases", type=COUNT, metavar="K", help=_PHASES))
-        return with_options([*options, max_states_option], verb, function)
+        options.append(click.option("--max-states", type=COUNT, metavar="N", help=_STATES))
+        return with_options(options, verb, function)
 
     return decorate
-
-
-max_states_option = click.option("--max-states", type=COUNT, metavar="N", help=_STATES)
 
 
 def simulation_options(replications: int) -> Callable[[Verb], Verb]:

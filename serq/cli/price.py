@@ -1,6 +1,7 @@
 """`serq price`: what a change of constants costs, exactly and by formula."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import click
@@ -8,13 +9,13 @@ import click
 from serq.base.errors import UsageError
 from serq.cli.common import Common, common_options, load
 from serq.cli.numbers import as_json, cut, rational, short
-from serq.cli.options import max_states_option
+from serq.cli.options import chain_options
 from serq.cli.provenance import provenance
 from serq.cli.tables import table
 from serq.ir.expr import Number, double
 from serq.ir.program import Program
 from serq.ir.results import Estimate
-from serq.pipeline import SolveOptions, closed_forms, solve
+from serq.pipeline import SolveOptions, closed_forms, limited, solve
 from serq.studies.price import Change, changes, prices
 
 
@@ -22,8 +23,8 @@ from serq.studies.price import Change, changes, prices
 @common_options
 @click.option("--from", "before", multiple=True, metavar="NAME=EXPR", help="Constants before the change (repeatable).")
 @click.option("--to", "after", multiple=True, metavar="NAME=EXPR", help="Constants after it (repeatable).")
-@max_states_option
-def command(common: Common, before: tuple[str, ...], after: tuple[str, ...], max_states: int | None) -> None:
+@chain_options(phase_type=False)
+def command(common: Common, before: tuple[str, ...], after: tuple[str, ...], solving: SolveOptions) -> None:
     """Say what a change of constants costs.
 
     The finite-source price of a change: the difference of every measure of FILE between two sets of constants.
@@ -33,8 +34,10 @@ def command(common: Common, before: tuple[str, ...], after: tuple[str, ...], max
     """
     if not after:
         raise UsageError("say what changes: --from NAME=EXPR --to NAME=EXPR")
-    first, second = (load(common.file, common.sets + sets, common.quiet) for sets in (before, after))
-    options = SolveOptions(exact=True, states=max_states)
+    first, second = (
+        limited(load(common.file, common.sets + sets, common.quiet), solving.limit) for sets in (before, after)
+    )
+    options = replace(solving, exact=True)
     found = list(changes(first, "exact", *(_values(solve(p, options).estimates) for p in (first, second))))
     formulas = changes(first, "closed form", *(_values(closed_forms(p).estimates) for p in (first, second)))
     _compare(found, formulas)

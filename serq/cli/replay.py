@@ -7,13 +7,14 @@ from pathlib import Path
 
 import click
 
+from serq.base.errors import UsageError
 from serq.base.output import cannot_write, check_target, make_directory
 from serq.cli.common import Common, common_options
 from serq.cli.numbers import short
 from serq.cli.progress import replaying
 from serq.cli.provenance import provenance
 from serq.cli.streams import to_stderr, to_stdout
-from serq.ir.program import Program
+from serq.ir.program import Program, Turn
 from serq.pipeline import replay
 from serq.semantics.replay import Replayed, ReplayOptions
 from serq.semantics.replay_tables import STEP_COLUMNS, as_dict, request_lines, step_line, write_requests
@@ -49,6 +50,8 @@ def command(
     The table goes to stdout or, as CSV or Parquet, to the file of --out; a summary goes to stderr.
     """
     program = common.load()
+    if not any(isinstance(instruction, Turn) for instruction in program.code):
+        raise UsageError(f"{program.name} never says `turn;`, so that it sends no requests: `serq run` simulates it")
     options = ReplayOptions(seed, horizon, strict_vllm, checked)
     with ExitStack() as stack:
         sink = None if dump is None else stack.enter_context(_step_file(make_directory(Path(dump)) / "steps.csv"))

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from serq.cli.check import percentage
 from serq.compare.agree import compare
 from serq.compare.rare import usual_values
 from serq.ir.measures import measures_of
@@ -52,6 +53,38 @@ def test_it_runs_on_until_it_has_the_power_asked_for(serq, write) -> None:
     assert done.data["replications"] > 2
     found = [m["finds"] for m in done.data["measures"].values() if m["finds"] is not None]
     assert max(found) <= 0.6
+
+
+TAGGED = """pool slot { cap 1; queue by (urgent); }
+stage svc : delay;
+workload { arrive closed(3); }
+session {
+  set urgent = serial;
+  loop {
+    run svc (~exp(2));
+    set t0 = now;
+    hold slot (1) { run svc (~exp(1)); }
+    branch (urgent == 0) { observe first = now - t0; } else { observe rest = now - t0; }
+  }
+}
+run { horizon 400; warmup 10; seed 1; }
+"""
+
+
+def test_measures_without_a_second_witness_are_named_with_the_reason(serq, write) -> None:
+    done = serq("check", write(TAGGED), "--jobs", 1)
+    assert done.status == 0
+    lines = done.out.splitlines()
+    after = lines[lines.index("only simulated:") + 1]
+    assert after.startswith("  observe.first.mean, observe.rest.mean: not every pass from `set t0`")
+    assert "only simulated" not in serq("check", write(), "--jobs", 1).out
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.00172, "0.17%"), (0.0949, "9.5%"), (0.9949, "99%"), (0.996, "100%"), (12.6, "1300%")]
+)
+def test_percentages_have_two_digits_and_no_exponent(share, text) -> None:
+    assert percentage(share) == text
 
 
 def test_one_percent_is_found_at_the_default_length(serq) -> None:

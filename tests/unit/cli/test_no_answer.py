@@ -134,3 +134,13 @@ def test_fixed_work_becomes_phases_when_asked_and_the_answer_says_so(serq, write
     done = serq("solve", path, "--phase-type", 4)
     assert done.status == 0
     assert "approximated: an Erlang law of 4 phases and the same mean stands for fixed work" in done.out
+
+
+def test_the_price_of_an_open_program_takes_the_limit_that_the_refusal_names(serq) -> None:
+    change = ("price", "mm1", "--from", "mu=1", "--to", "mu=0.9")
+    refused = serq(*change)
+    assert refused.status == 1
+    assert "--limit K" in refused.err
+    limited = serq(*change, "--limit", 1)  # M/M/1/1: lam / (lam + mu) jobs, lam = 0.8
+    assert "price at svc: 4/153 = " in limited.out
+    assert "the closed form agrees" in limited.out

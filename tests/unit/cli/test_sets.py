@@ -57,3 +57,10 @@ def test_the_last_of_a_name_counts_and_expressions_may_use_constants(serq, write
     data = serq("solve", path, "--set", "N=9", "--set", "N = M * 2", "--json").data
     assert data["constants"] == {"M": 2.0, "N": 4.0}
     assert data["states"] == 5
+
+
+def test_a_set_without_its_value_is_said_before_what_follows_from_it(serq, write) -> None:
+    """`--set N 3 FILE` is read as `--set N` and two files."""
+    done = serq("check", "--set", "N", "3", write())
+    assert done.status == 2
+    assert "--set takes NAME=EXPR, not 'N'" in done.err

@@ -78,3 +78,10 @@ def test_a_fault_in_json(write, serq) -> None:
     (fault,) = error["diagnostics"]
     assert (fault["code"], fault["line"], fault["column"]) == ("SQ711", 2, 3)
     assert fault["file"].endswith("trace.csv")
+
+
+def test_a_program_without_turns_is_not_replayed(serq, write) -> None:
+    done = serq("replay", write())
+    assert done.status == 2
+    assert "program never says `turn;`" in done.err
+    assert done.out == ""
