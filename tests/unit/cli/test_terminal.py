@@ -4,6 +4,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -14,8 +15,10 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x9b]")
 """Everything that is neither text nor a tab or a line end."""
 
 
-def on_a_terminal(*command: str, **env: str) -> tuple[int, str, str]:
-    """Run with stderr on a terminal and stdout in a pipe: status, stdout, what the terminal got."""
+def on_a_terminal(*command: str, ctrl_c_at: bytes = b"", **env: str) -> tuple[int, str, str]:
+    """Run with stderr on a terminal and stdout in a pipe: status, stdout, what the terminal got. Ctrl-C is pressed
+    when the terminal shows `ctrl_c_at`.
+    """
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "serq", *command],
@@ -31,6 +34,9 @@ def on_a_terminal(*command: str, **env: str) -> tuple[int, str, str]:
         except OSError:  # the other end is closed
             break
         seen += piece
+        if ctrl_c_at and ctrl_c_at in seen:
+            process.send_signal(signal.SIGINT)
+            ctrl_c_at = b""
     out, _ = process.communicate(timeout=60)
     os.close(ours)
     return process.returncode, out, seen.decode(errors="replace")
@@ -60,6 +66,13 @@ def test_no_control_characters_where_they_are_not_wanted(write, env) -> None:
 def test_quiet_means_no_bar_and_no_warnings(write) -> None:
     path = write("let unused = 1;" + write().read_text())
     assert on_a_terminal("run", str(path), "--quiet", "--horizon", "30000")[2] == ""
+
+
+def test_ctrl_c_gives_the_terminal_its_cursor_back(write) -> None:
+    status, _, seen = on_a_terminal("run", str(write()), "--horizon", "1e9", ctrl_c_at=b"simulating")
+    assert status == 130
+    assert seen.index("\x1b[?25l") < seen.index("\x1b[?25h")
+    assert seen.endswith("serq: interrupted\r\n")
 
 
 def test_the_bar_of_an_exploration_counts_states(write) -> None:
