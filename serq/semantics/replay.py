@@ -144,7 +144,7 @@ class _Replay:
         self.machine.begin()
         self._settle()
         over = self._loop(progress)
-        stuck = self._stuck() if over else None
+        stuck = self._stuck(over)
         self.requests.finish(self.machine.configuration)
         return Replayed(self.requests, self.world.time, self.events, self._unsent(), stuck)
 
@@ -195,15 +195,13 @@ class _Replay:
 
     # -- who waits for ever ------------------------------------------------------------------------------------------
 
-    def _stuck(self) -> RunError | None:
-        """Nothing can happen any more: the sessions that are still there, by name."""
-        if not self.machine.configuration.sessions:
-            return None
+    def _stuck(self, over: bool) -> RunError | None:
+        """Who waits for ever: whoever can never be admitted, and when all is over everybody who is still there."""
         looked_at = (self._impossible(claim, needs) for claim, needs in self.machine.waiting())
         impossible = [fault for fault in looked_at if fault is not None]
-        sessions = self.machine.configuration.sessions.values()
+        sessions = self.machine.configuration.sessions.values() if over else ()
         found: list[Diagnostic] = [*impossible] or [self._waiting(session) for session in sessions]
-        return RunError(self.program.source, found[:_MOST_NAMED])
+        return RunError(self.program.source, found[:_MOST_NAMED]) if found else None
 
     def _impossible(self, claim: Claim, needs: list[Value]) -> NeverAdmitted | None:
         for pool, need in zip(claim.pools, needs, strict=True):

@@ -147,6 +147,14 @@ def test_strictly_it_blocks_for_ever_and_is_named(replayed) -> None:
     assert isinstance(result.stuck, RunError)
 
 
+def test_strictly_it_is_named_although_others_keep_arriving(replayed) -> None:
+    text = ENGINE.format(arrive="renewal(2)", horizon=9)
+    result, _, _ = replayed("huge,1,41,2,0\n", text, blocks=10, strict=True)
+    assert result.stuck is not None
+    assert "session huge (turn 1) waits for ever" in result.stuck.diagnostics[0].message
+    assert replayed("huge,1,41,2,0\n", text, blocks=10)[0].stuck is None
+
+
 def test_a_growth_beyond_the_pool_stops_the_run_or_waits_for_ever(replayed) -> None:
     with pytest.raises(RunError, match="SQ511"):
         replayed("a,1,8,40,0\n", blocks=10)
