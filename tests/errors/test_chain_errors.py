@@ -4,16 +4,15 @@ A case is `chain/NAME.sq`, whose first line says what must be reported and where
 `chain/NAME.txt`. Set `SERQ_UPDATE_GOLDENS=1` to write the renderings anew, there and on the pages.
 """
 
-import os
 import re
 from pathlib import Path
 
 import pytest
+from goldens import assert_page, assert_rendering, cases, page_of
 
 from serq.base.codes import diagnostic_classes
 from serq.base.diagnostics import Diagnostic
 from serq.base.errors import NoSteadyStateError
-from serq.base.render import render_all
 from serq.base.source import SourceFile
 from serq.check.link import link
 from serq.semantics import chain_errors
@@ -21,12 +20,8 @@ from serq.semantics.explore import explore
 from serq.semantics.steady import recurrent_class
 from serq.syntax.parser import parse
 
-FOLDER = Path(__file__).parent / "chain"
-CASES = sorted(FOLDER.glob("*.sq"))
-PAGES = Path(__file__).parents[2] / "docs" / "reference" / "errors"
+CASES = cases("chain")
 OWN = [cls for cls in diagnostic_classes() if cls.__module__ == chain_errors.__name__]
-BLOCK = re.compile(r"```(serq|text)\n(.*?)```", re.DOTALL)
-UPDATE = bool(os.environ.get("SERQ_UPDATE_GOLDENS"))
 
 
 def refused(text: str, name: str) -> tuple[SourceFile, tuple[Diagnostic, ...]]:
@@ -50,11 +45,7 @@ def test_codes_lines_and_columns(case: Path) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
 def test_golden_rendering(case: Path) -> None:
-    text = render_all(*refused(case.read_text("utf-8"), case.name)) + "\n"
-    golden = case.with_suffix(".txt")
-    if UPDATE:
-        golden.write_text(text, "utf-8")
-    assert text == golden.read_text("utf-8")
+    assert_rendering(case, refused(case.read_text("utf-8"), case.name))
 
 
 def test_every_code_has_a_case() -> None:
@@ -63,15 +54,6 @@ def test_every_code_has_a_case() -> None:
 
 @pytest.mark.parametrize("cls", OWN, ids=lambda cls: cls.__name__)
 def test_the_page_shows_the_fault_and_a_program_without_it(cls: type[Diagnostic]) -> None:
-    path = PAGES / f"{cls.code}.md"
-    page = path.read_text("utf-8")
-    assert page.startswith(f"# {cls.code}: ")
-    (_, bad), (_, shown), (_, mended) = BLOCK.findall(page)
-    source, diagnostics = refused(bad, "example.sq")
-    text = render_all(source, diagnostics) + "\n"
-    if UPDATE:
-        path.write_text(page.replace(f"```text\n{shown}```", f"```text\n{text}```"), "utf-8")
-        shown = text
-    assert {d.code for d in diagnostics} == {cls.code}
-    assert text == shown
+    bad, _, mended = page_of(cls)
+    assert_page(cls, refused(bad, "example.sq"))
     assert recurrent_class(explore(link(parse(SourceFile("mended.sq", mended))).program))

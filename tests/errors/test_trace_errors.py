@@ -4,26 +4,20 @@ A case is `trace/NAME.csv` with the rendering in `trace/NAME.txt`. Set `SERQ_UPD
 anew, there and on the pages; the places stand here.
 """
 
-import os
-import re
 from pathlib import Path
 
 import pytest
+from goldens import assert_page, assert_rendering, cases, page_of
 
 from serq.base.codes import diagnostic_classes
 from serq.base.diagnostics import Diagnostic
 from serq.base.errors import LoadError
-from serq.base.render import render_all
 from serq.base.source import SourceFile
 from serq.traces import errors as trace_errors
 from serq.traces.reader import read_trace
 
-FOLDER = Path(__file__).parent / "trace"
-CASES = sorted(FOLDER.glob("*.csv"))
-PAGES = Path(__file__).parents[2] / "docs" / "reference" / "errors"
+CASES = cases("trace", ".csv")
 OWN = [cls for cls in diagnostic_classes() if cls.__module__ == trace_errors.__name__]
-BLOCK = re.compile(r"```(csv|text)\n(.*?)```", re.DOTALL)
-UPDATE = bool(os.environ.get("SERQ_UPDATE_GOLDENS"))
 
 PLACES = {
     "SQ710_another_format": [(1, 1), (1, 1)],
@@ -50,11 +44,7 @@ def test_codes_lines_and_columns(case: Path) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
 def test_golden_rendering(case: Path) -> None:
-    text = render_all(*refused(case, case.name)) + "\n"
-    golden = case.with_suffix(".txt")
-    if UPDATE:
-        golden.write_text(text, "utf-8")
-    assert text == golden.read_text("utf-8")
+    assert_rendering(case, refused(case, case.name))
 
 
 def test_every_code_has_a_case() -> None:
@@ -63,18 +53,9 @@ def test_every_code_has_a_case() -> None:
 
 @pytest.mark.parametrize("cls", OWN, ids=lambda cls: cls.__name__)
 def test_the_page_shows_the_fault_and_a_trace_without_it(cls: type[Diagnostic], tmp_path: Path) -> None:
-    page_path = PAGES / f"{cls.code}.md"
-    page = page_path.read_text("utf-8")
-    assert page.startswith(f"# {cls.code}: ")
-    (_, bad), (_, shown), (_, mended) = BLOCK.findall(page)
+    bad, _, mended = page_of(cls)
     trace = tmp_path / "trace.csv"
     trace.write_text(bad)
-    source, diagnostics = refused(trace, "trace.csv")
-    text = render_all(source, diagnostics) + "\n"
-    if UPDATE:
-        page_path.write_text(page.replace(f"```text\n{shown}```", f"```text\n{text}```"), "utf-8")
-        shown = text
-    assert {d.code for d in diagnostics} == {cls.code}
-    assert text == shown
+    assert_page(cls, refused(trace, "trace.csv"))
     trace.write_text(mended)
     assert len(read_trace(trace)) > 0
