@@ -88,15 +88,19 @@ def run_compiled(
     progress: Progress | None = None,
     backend: Backend = "auto",
     bounds_checked: bool = False,
+    opt: int = 2,
 ) -> Simulated:
-    """The same with the compiled engine, for a program that it can run; threads where there are several jobs."""
+    """The same with the compiled engine, for a program that it can run; threads where there are several jobs.
+
+    `bounds_checked` and `opt` are for tests and benchmarks (see `serq.codegen.compile_module`).
+    """
     keep = options.keep_samples
     limits = options.limits
     settings = Settings(
         options.seed, options.horizon, options.warmup, options.batches, keep, limits.commands, limits.replacements,
         options.events,
     )  # fmt: skip
-    compiled = simulator(program, keep, backend, checked=bounds_checked)
+    compiled = simulator(program, keep, backend, checked=bounds_checked, opt=opt)
     runs = _Replications(compiled, settings, options, replications)
     try:
         found = runs.in_turn(progress) if min(jobs, replications) <= 1 else runs.side_by_side(jobs, progress)

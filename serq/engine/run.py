@@ -49,12 +49,12 @@ class Simulator:
 
 
 def simulator(
-    program: p.Program, keep_samples: bool, backend: Backend = "auto", *, checked: bool = False, cached: bool = True
+    program: p.Program, keep_samples: bool, backend: Backend = "auto", *, checked: bool = False, opt: int = 2
 ) -> Simulator:
     """Compile a program that `serq.engine.supported.why_not` has nothing against."""
     lowered = lower(program, keep_samples)
     exports = ("begin", "run", "finish")
-    compiled = compile_module(lowered.text, backend, exports=exports, checked=checked, cached=cached)
+    compiled = compile_module(lowered.text, backend, exports=exports, checked=checked, opt=opt)
     return Simulator(program, keep_samples, lowered, compiled)
 
 
