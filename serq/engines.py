@@ -5,7 +5,7 @@ They agree bit for bit; the compiled one cannot run every program, and keeps no 
 
 import math
 from collections.abc import Mapping
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -130,24 +130,28 @@ class _Replications:
         return [self.compiled.run(self.settings, k, self._pause(k, progress)) for k in range(len(self.done))]
 
     def side_by_side(self, jobs: int, progress: Progress | None) -> list[EngineResult]:
-        """In threads; an error or an interrupt stops them all within some milliseconds."""
+        """In threads; an error or an interrupt stops them all within some milliseconds.
+
+        Of several that fail the first one's error is raised, whichever came first.
+        """
         with ThreadPoolExecutor(min(jobs, len(self.done))) as pool:
             futures = [
                 pool.submit(self.compiled.run, self.settings, k, self._pause(k, None)) for k in range(len(self.done))
             ]
             try:
-                pending = set(futures)
-                while pending:
-                    finished, pending = wait(pending, _LOOK, FIRST_EXCEPTION)
-                    for future in finished:
-                        future.result()
-                    if progress is not None:
-                        progress(sum(self.done) / len(self.done))
+                return [self._awaited(future, progress) for future in futures]
             except BaseException:
                 self.stopped = True
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
-        return [future.result() for future in futures]
+
+    def _awaited(self, future: "Future[EngineResult]", progress: Progress | None) -> EngineResult:
+        """What a thread gives, with a look at the progress of all from time to time."""
+        while not future.done():
+            wait([future], _LOOK)
+            if progress is not None:
+                progress(sum(self.done) / len(self.done))
+        return future.result()
 
     def _pause(self, k: int, progress: Progress | None) -> Pause:
         options = self.options

@@ -25,11 +25,11 @@ from serq.engine.laws import good_bernoulli, good_det, good_erlang, good_exp, go
 from serq.engine.observing import close_all, close_batches, observe_log, observe_sketch, read_gauge
 from serq.engine.serving import (
     clear_clock, empty_shared, join_delay, join_fifo, join_shared, leave_fifo, leave_pending, leave_shared, make_ready,
-    note_left, rest_shared, set_clock,
+    next_ready, note_left, rest_shared, set_clock,
 )
 from serq.engine.sessions import give_slot, session_stream, take_slot, workload_stream
 from serq.engine.state import (
-    DONE, DRAIN, GROW, INF, MORE, NAN, NEVER, RESTED, Sim, fail, fail_with,
+    DONE, DRAIN, FAILED, FAULT, GROW, INF, MORE, NAN, NEVER, NOBODY, RESTED, Sim, fail, fail_with,
 )
 
 """
@@ -61,7 +61,6 @@ def lower(program: p.Program, keep_samples: bool) -> Lowered:
     session.advance()
     writer.arrivals()
     writer.gauges()
-    writer.settle()
     writer.begin()
     writer.fire()
     writer.run()
@@ -109,7 +108,8 @@ class _Writer:
                 self.lines.add(f"slot = leave_shared(s, {place})")
                 region = self.shared.index(place) + 1
                 self.lines.add(f"status = speed_{place}(s, {place}, s.heap_size[{region}])")
-                self.lines.add(f"note_left(s, {place}, slot, s.joined[slot])", "make_ready(s, slot)", "return status")
+                self.lines.add(f"note_left(s, {place}, slot, s.joined[slot])")
+                self.lines.add("return slot if status == MORE else FAILED")
             self.lines.add("")
 
     # -- arrivals ----------------------------------------------------------------------------------------------------
@@ -127,11 +127,11 @@ class _Writer:
                 self._gap(arrivals)
         self.lines.add("")
         with self.lines.block("def arrival(s: Sim) -> i64:"):
-            self.lines.add("status = next_gap(s)", "if status != MORE:", "    return status")
+            self.lines.add("if next_gap(s) != MORE:", "    return FAILED")
             if arrivals.limit is not None:
                 with self.lines.block(f"if s.live >= {p.whole(arrivals.limit)}:"):
-                    self.lines.add("s.lost += 1", "return MORE")
-            self.lines.add("return arrive(s)")
+                    self.lines.add("s.lost += 1", "return NOBODY")
+            self.lines.add("return next_ready(s) if arrive(s) == MORE else FAILED")
         self.lines.add("")
 
     def _gap(self, arrivals: p.Renewal) -> None:
@@ -154,18 +154,6 @@ class _Writer:
             self.lines.add("return MORE")
         self.lines.add("")
 
-    def settle(self) -> None:
-        """Run whoever is ready, then set the clocks of shared stages in the order of declaration."""
-        with self.lines.block("def settle(s: Sim) -> i64:"):
-            with self.lines.block("while s.ready_head >= 0:"):
-                self.lines.add("slot = s.ready_head", "s.ready_head = s.follow[slot]")
-                self.lines.add("status = advance(s, slot)", "if status != MORE:", "    return status")
-            self.lines.add("if s.hole == 1:", "    close_hole(s)")
-            for place in self.shared:
-                self.lines.add(f"if s.moved[{place}] == 1:", f"    rest_shared(s, {place})")
-            self.lines.add("return read_gauges(s)" if self.program.gauges else "return MORE")
-        self.lines.add("")
-
     def begin(self) -> None:
         """Time 0."""
         arrivals = self.program.arrivals
@@ -181,7 +169,7 @@ class _Writer:
                         self.lines.add("status = arrive(s)", "if status != MORE:", "    return status")
                 case _:
                     pass
-            self.lines.add("return settle(s)")
+            self.lines.add("return MORE")
         self.lines.add("")
 
     def fire(self) -> None:
@@ -195,38 +183,52 @@ class _Writer:
                     elif place in self.shared:
                         lines.add(f"return done_{place}(s)")
                     else:
-                        lines.add(f"clear_clock(s, {number})", f"leave_fifo(s, {place}, s.serving[{place}])")
-                        lines.add("return MORE")
-            lines.add("s.hole = 1", "leave_pending(s, s.heap_slot[0])", "return MORE")
+                        lines.add(f"clear_clock(s, {number})", f"return leave_fifo(s, {place}, s.serving[{place}])")
+            lines.add("s.hole = 1", "return leave_pending(s, s.heap_slot[0])")
         lines.add("")
 
     def run(self) -> None:
-        """The loop over events."""
-        lines, sources = self.lines, len(self.sources)
+        """The loop over events; a call begins with what the beginning of the run has left to do."""
+        lines = self.lines
         with lines.block("def run(s: Sim, most: i64) -> i64:"):
-            lines.add("for _ in range(most):")
-            lines.depth += 1
-            if -1 in self.sources:
-                lines.add("if s.free < 0:", "    return GROW")
-            lines.add("if s.log_size + s.log_reserve > s.log_cap:", "    return DRAIN")
-            lines.add("time = INF", "order = NEVER", f"k = {sources}")
-            for number in range(sources):
-                lines.add(f"t{number} = s.clock_time[{number}]", f"o{number} = s.clock_order[{number}]")
-                lines.add(f"if t{number} < time or (t{number} == time and o{number} < order):")
-                lines.add(f"    time = t{number}", f"    order = o{number}", f"    k = {number}")
-            with lines.block("if s.heap_size[0] > 0:"):
-                lines.add("first = s.heap_time[0]")
-                with lines.block("if first < time or (first == time and s.heap_order[0] < order):"):
-                    lines.add("time = first", "order = s.heap_order[0]", f"k = {sources}")
-            lines.add("if time > s.horizon:", "    return RESTED if order == NEVER else DONE")
-            with lines.block("if time != s.now:"):
-                lines.add("s.now = time", "if time >= s.next_end:", "    close_batches(s, time)")
-                lines.add("s.left = s.commands", "s.ended_now = 0")
-            lines.add("fired = fire(s, k)", "if fired != MORE:", "    return fired")
-            lines.add("settled = settle(s)", "if settled != MORE:", "    return settled")
-            lines.add("s.events += 1")
-            lines.depth -= 1
-            lines.add("return MORE")
+            lines.add("slot = next_ready(s)", "done = 0")
+            with lines.block("while True:"):
+                with lines.block("while slot >= 0:"):
+                    lines.add("status = advance(s, slot)", "if status != MORE:", "    return status")
+                    lines.add("slot = next_ready(s)")
+                self._rest()
+                lines.add("if done == most:", "    return MORE", "done += 1")
+                if -1 in self.sources:
+                    lines.add("if s.free < 0:", "    return GROW")
+                lines.add("if s.log_size + s.log_reserve > s.log_cap:", "    return DRAIN")
+                self._earliest()
+                lines.add("if time > s.horizon:", "    return RESTED if order == NEVER else DONE")
+                with lines.block("if time != s.now:"):
+                    lines.add("s.now = time", "if time >= s.next_end:", "    close_batches(s, time)")
+                    lines.add("s.left = s.commands", "s.ended_now = 0")
+                lines.add("s.events += 1", "slot = fire(s, k)", "if slot == FAILED:", "    return FAULT")
         lines.add("", "")
         with lines.block("def finish(s: Sim) -> None:"):
             lines.add("close_all(s)")
+
+    def _rest(self) -> None:
+        """Nothing more happens at this instant: the clocks of shared stages are set in the order of declaration."""
+        lines = self.lines
+        lines.add("if s.hole == 1:", "    close_hole(s)")
+        for place in self.shared:
+            lines.add(f"if s.moved[{place}] == 1:", f"    rest_shared(s, {place})")
+        if self.program.gauges:
+            lines.add("status = read_gauges(s)", "if status != MORE:", "    return status")
+
+    def _earliest(self) -> None:
+        """The clock that fires next: `time`, `order`, and `k`, which is the number of sources for the heap."""
+        lines, sources = self.lines, len(self.sources)
+        lines.add("time = INF", "order = NEVER", f"k = {sources}")
+        for number in range(sources):
+            lines.add(f"t{number} = s.clock_time[{number}]", f"o{number} = s.clock_order[{number}]")
+            lines.add(f"if t{number} < time or (t{number} == time and o{number} < order):")
+            lines.add(f"    time = t{number}", f"    order = o{number}", f"    k = {number}")
+        with lines.block("if s.heap_size[0] > 0:"):
+            lines.add("first = s.heap_time[0]")
+            with lines.block("if first < time or (first == time and s.heap_order[0] < order):"):
+                lines.add("time = first", "order = s.heap_order[0]", f"k = {sources}")

@@ -3,7 +3,7 @@
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import compress, pairwise
 
 from serq.codegen import Compiled, compile_module
 from serq.codegen.program import Backend
@@ -107,12 +107,14 @@ class _Run:
             for log in self.logs:
                 for kept in (log.values, log.times, log.sessions, log.turns):
                     del kept[:]
-        for at in range(sim.log_size):
-            log = self.logs[sim.log_name[at]]
-            log.values.append(sim.log_value[at])
-            log.times.append(sim.log_time[at])
-            log.sessions.append(sim.log_serial[at])
-            log.turns.append(sim.log_turn[at])
+        size = sim.log_size
+        names = sim.log_name[:size]
+        for name, log in enumerate(self.logs):
+            ours = [x == name for x in names]
+            log.values.extend(compress(sim.log_value[:size], ours))
+            log.times.extend(compress(sim.log_time[:size], ours))
+            log.sessions.extend(compress(sim.log_serial[:size], ours))
+            log.turns.extend(compress(sim.log_turn[:size], ours))
         sim.log_size = 0
 
     _in_warmup = True
@@ -127,11 +129,15 @@ class _Run:
     def _result(self, rested: bool) -> EngineResult:
         sim, ends = self.sim, self.settings.ends()
         widths = tuple(b - a for a, b in pairwise(ends))
-        present = sorted((sim.serial[slot], sim.place[slot]) for slot in range(sim.cap) if sim.serial[slot] >= 0)
         return EngineResult(
             widths, tuple(self._rows()), self.logs, () if self.logs else self._sketches(), sim.events,
-            sim.now if rested else None, tuple(present) if rested else (),
+            sim.now if rested else None, tuple(self._present()) if rested else (),
         )  # fmt: skip
+
+    def _present(self) -> list[tuple[int, int]]:
+        """The sessions that are there, each with its stage, in the order of their arrival."""
+        sim = self.sim
+        return sorted((sim.serial[slot], sim.place[slot]) for slot in range(sim.cap) if sim.serial[slot] >= 0)
 
     def _rows(self) -> list[Row]:
         rows, program = [], self.program

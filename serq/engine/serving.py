@@ -20,6 +20,14 @@ def make_ready(s: Sim, slot: i64) -> None:
     s.ready_tail = slot
 
 
+def next_ready(s: Sim) -> i64:
+    """The session that goes on now, taken from the ready ones; -1 where there is none."""
+    slot = s.ready_head
+    if slot >= 0:
+        s.ready_head = s.follow[slot]
+    return slot
+
+
 def set_clock(s: Sim, source: i64, time: f64) -> None:
     """Set the clock of a source."""
     s.clock_time[source] = time
@@ -86,14 +94,14 @@ def start_fifo(s: Sim, stage: i64, slot: i64) -> None:
         set_pending(s, s.now + s.work[slot], slot)
 
 
-def leave_fifo(s: Sim, stage: i64, slot: i64) -> None:
-    """A job is done; the next one starts."""
+def leave_fifo(s: Sim, stage: i64, slot: i64) -> i64:
+    """A job is done; the next one starts. The slot whose session runs on."""
     note_left(s, stage, slot, s.begun[slot])
     after = s.queue_head[stage]
     if after >= 0:
         s.queue_head[stage] = s.follow[after]
         start_fifo(s, stage, after)
-    make_ready(s, slot)
+    return slot
 
 
 # -- delay -----------------------------------------------------------------------------------------------------------
@@ -105,14 +113,13 @@ def join_delay(s: Sim, stage: i64, slot: i64, work: f64) -> None:
     set_pending(s, s.now + work, slot)
 
 
-def leave_pending(s: Sim, slot: i64) -> None:
-    """The job whose clock lay in the heap is done."""
+def leave_pending(s: Sim, slot: i64) -> i64:
+    """The job whose clock lay in the heap is done. The slot whose session runs on."""
     stage = s.place[slot]
     if s.servers[stage] > 0:
-        leave_fifo(s, stage, slot)
-        return
+        return leave_fifo(s, stage, slot)
     note_left(s, stage, slot, s.joined[slot])
-    make_ready(s, slot)
+    return slot
 
 
 # -- processor sharing: finish tags in virtual time, as `serq.semantics.clocks.Sharing` has them ---------------------

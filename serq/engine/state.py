@@ -27,6 +27,11 @@ DRAIN = 4
 FAULT = 6
 """The program did something wrong: see `fault_site`."""
 
+NOBODY = -1
+"""In place of a slot: nobody runs on at once."""
+FAILED = -2
+"""In place of a slot: the program did something wrong."""
+
 STAGE_SUMS = 8
 """Per stage in a row of sums: number, busy, nonempty, wait, sojourn, service, completed, and one to spare."""
 SESSION_SUMS = 5

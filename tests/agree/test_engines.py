@@ -109,10 +109,10 @@ def test_replications_do_not_depend_on_threads():
 
 def test_what_one_event_observes_may_be_more_than_the_log_holds():
     program = load_text(
-        "stage d : delay;\nworkload { arrive closed(2); }\n"
-        "session { loop { set i = 0; run d (3); loop { branch (i >= 80000) { set i = 0; run d (1); } "
-        "set i = i + 1; observe o = i; } } }\nrun { horizon 10; seed 1; }"
+        "stage d : delay;\nworkload { arrive closed(140000); init { observe a = serial; } }\n"
+        "session { loop { run d (7); } }\nrun { horizon 10; seed 1; }"
     ).program
-    options = replace(short(program, 10.0), keep_samples=True)
+    options = replace(run_options(program, SimulateOptions()), keep_samples=True, events=None, horizon=6.0)
     run = run_compiled(program, options, 1)
+    assert len(run.results[0].samples["a"].values) == 140000
     assert_same(run.results[0], simulate(program, options))
