@@ -6,7 +6,7 @@ from typing import Any
 from serq.codegen.seeds import Words
 from serq.engine.lower import Lowered
 from serq.engine.observing import BUCKETS
-from serq.engine.seeding import IV, compress
+from serq.engine.seeding import keyed_chain
 from serq.engine.settings import Settings
 from serq.engine.state import INF, NEVER, SESSION_SUMS, STAGE_SUMS
 from serq.ir import program as p
@@ -73,22 +73,8 @@ def _seed_fields(settings: Settings, replication: int) -> dict[str, Any]:
     keyed = array("Q", [word for purpose in _PURPOSES for word in keyed_chain(settings.seed, purpose)])
     return {
         "arrival": array("Q", arrivals), "keyed": keyed,
-        "message": array("Q", [replication, *[0] * 15]), "digest": array("Q", bytes(64)),
+        "message": array("Q", [replication]),
     }  # fmt: skip
-
-
-def keyed_chain(seed: int, purpose: str) -> list[int]:
-    """The chain value of BLAKE2b behind the block that holds the key."""
-    key = seed.to_bytes(seed.bit_length() // 8 + 1, "little", signed=True)
-    person = purpose.encode().ljust(16, b"\0")
-    parameters = [0x01010000 ^ (len(key) << 8) ^ 32, 0, 0, 0, 0, 0]
-    parameters += [int.from_bytes(person[i : i + 8], "little") for i in (0, 8)]
-    start = [word ^ iv for word, iv in zip(parameters, IV, strict=True)]
-    block = key.ljust(128, b"\0")
-    words = [int.from_bytes(block[i : i + 8], "little") for i in range(0, 128, 8)]
-    out = [0] * 8
-    compress(start, 0, words, 128, 0, out)
-    return out
 
 
 def grow_slots(sim: Any, capacity: int, attributes: int, regions: int) -> None:

@@ -72,7 +72,6 @@ class Sim:
     # seeds
     keyed: U64Array
     message: U64Array
-    digest: U64Array
     arrival: U64Array
     zeros: i64
 
