@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from serq.engine.expressions import Expressions, Surroundings, literal
 from serq.engine.lines import Lines
-from serq.engine.seeding import last_block
 from serq.engine.session_text import SessionText
 from serq.engine.sites import Site, Sites
 from serq.ir import program as p
@@ -18,7 +17,7 @@ MOST_ZERO_GAPS = 10_000
 
 _HEAD = """\
 from serq.codegen.draws import draw_bernoulli, draw_erlang, draw_exp, draw_geometric, draw_h2, draw_uniform
-from serq.codegen.lang import cold, f64, fabs, floor, i64, u64
+from serq.codegen.lang import cold, f64, fabs, floor, i64
 from serq.codegen.streams import exponential, u01
 from serq.engine.arithmetic import is_finite, larger, modulo, over, root, smaller, whole_above, whole_below
 from serq.engine.heap import close_hole
@@ -28,29 +27,12 @@ from serq.engine.serving import (
     clear_clock, empty_shared, join_delay, join_fifo, join_shared, leave_fifo, leave_pending, leave_shared, make_ready,
     next_ready, note_left, rest_shared, set_clock,
 )
-from serq.engine.sessions import SESSION_STREAM, WORKLOAD_STREAM, give_slot, take_slot, turned
+from serq.engine.sessions import give_slot, session_stream, take_slot, workload_stream
 from serq.engine.state import (
     DONE, DRAIN, FAILED, FAULT, GROW, INF, MORE, NAN, NEVER, NOBODY, RESTED, Sim, fail, fail_with,
 )
 
 """
-
-
-_STREAMS = """
-def session_stream(s: Sim, slot: i64) -> i64:
-    if s.flags[slot] & SESSION_STREAM == 0:
-        seed(s, slot, 0)
-        s.flags[slot] |= SESSION_STREAM
-    return 8 * slot
-
-def workload_stream(s: Sim, slot: i64) -> i64:
-    if s.flags[slot] & WORKLOAD_STREAM == 0:
-        seed(s, slot, 1)
-        s.flags[slot] |= WORKLOAD_STREAM
-    return 8 * slot + 4
-
-"""
-"""Where the streams of a session and of its workload lie in `words`; they are begun when they are first drawn from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +64,7 @@ def lower(program: p.Program, keep_samples: bool) -> Lowered:
     writer.begin()
     writer.fire()
     writer.run()
-    return Lowered(_HEAD + "\n".join(last_block()) + _STREAMS + lines.text(), tuple(sites.all), writer.sources, shared)
+    return Lowered(_HEAD + lines.text(), tuple(sites.all), writer.sources, shared)
 
 
 def _sources(program: p.Program) -> tuple[int, ...]:

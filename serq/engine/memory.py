@@ -3,15 +3,14 @@
 from array import array
 from typing import Any
 
-from serq.codegen.seeds import Words
+from serq.codegen.seeds import Purpose, stream, stream_key
 from serq.engine.lower import Lowered
 from serq.engine.observing import BUCKETS
-from serq.engine.seeding import keyed_chain
 from serq.engine.settings import Settings
 from serq.engine.state import INF, NEVER, SESSION_SUMS, STAGE_SUMS
 from serq.ir import program as p
 
-_PURPOSES = ("session", "workload")
+_PURPOSES: tuple[Purpose, ...] = ("session", "workload")
 _FAULT_VALUES = 64
 _PER_SLOT_WHOLE = ("serial", "pc", "turn", "follow", "place", "flags")
 _PER_SLOT_DOUBLE = ("joined", "begun", "work")
@@ -69,12 +68,8 @@ def _stage_fields(program: p.Program, lowered: Lowered) -> dict[str, Any]:
 
 
 def _seed_fields(settings: Settings, replication: int) -> dict[str, Any]:
-    arrivals: Words = settings.stream(replication)
-    keyed = array("Q", [word for purpose in _PURPOSES for word in keyed_chain(settings.seed, purpose)])
-    return {
-        "arrival": array("Q", arrivals), "keyed": keyed,
-        "message": array("Q", [replication]),
-    }  # fmt: skip
+    keys = [word for purpose in _PURPOSES for word in stream_key(settings.seed, replication, purpose)]
+    return {"arrival": array("Q", stream(settings.seed, replication, "arrivals")), "keys": array("Q", keys)}
 
 
 def grow_slots(sim: Any, capacity: int, attributes: int, regions: int) -> None:

@@ -1,10 +1,10 @@
 """Sessions in restricted Python: slots, streams, coming and going."""
 
-from serq.codegen.lang import i64, inline, u64
+from serq.codegen.lang import i64
+from serq.codegen.streams import start_stream
 from serq.engine.observing import advance_sessions
 from serq.engine.state import Sim
 
-MASK = 0xFFFFFFFFFFFFFFFF
 SESSION_STREAM = 1
 WORKLOAD_STREAM = 2
 """Bits of `flags`: the stream has been seeded. The bits above say which attributes have been set."""
@@ -36,7 +36,17 @@ def give_slot(s: Sim, slot: i64) -> None:
     s.free = slot
 
 
-@inline
-def turned(x: u64, n: i64) -> u64:
-    """The bits of x turned right by n."""
-    return ((x >> n) | (x << (64 - n))) & MASK
+def session_stream(s: Sim, slot: i64) -> i64:
+    """Where the stream of a session's own draws lies in `words`."""
+    if s.flags[slot] & SESSION_STREAM == 0:
+        start_stream(s.keys, 0, s.serial[slot], s.words, 8 * slot)
+        s.flags[slot] |= SESSION_STREAM
+    return 8 * slot
+
+
+def workload_stream(s: Sim, slot: i64) -> i64:
+    """Where the stream of the draws of its workload lies in `words`."""
+    if s.flags[slot] & WORKLOAD_STREAM == 0:
+        start_stream(s.keys, 4, s.serial[slot], s.words, 8 * slot + 4)
+        s.flags[slot] |= WORKLOAD_STREAM
+    return 8 * slot + 4

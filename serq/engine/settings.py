@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from serq.codegen.seeds import Words, stream
-
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -22,7 +20,3 @@ class Settings:
         """Where the warm-up and each batch end, as in `serq.semantics.statistics.Window`."""
         width = self.horizon - self.warmup
         return [self.warmup + width * (k / self.batches) for k in range(self.batches)] + [self.horizon]
-
-    def stream(self, replication: int) -> Words:
-        """The stream of the gaps between arrivals."""
-        return stream(self.seed, replication, "arrivals")

@@ -70,8 +70,7 @@ class Sim:
     words: U64Array
 
     # seeds
-    keyed: U64Array
-    message: U64Array
+    keys: U64Array
     arrival: U64Array
     zeros: i64
 
