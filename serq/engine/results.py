@@ -67,12 +67,18 @@ class Sketch:
     buckets: dict[int, int]
 
     def quantile(self, level: float) -> float:
-        """The quantile, right to 0.05 % within 2^-48 .. 2^48; between order statistics, the lower one."""
+        """The quantile, interpolated between order statistics, each right to 0.05 % within 2^-48 .. 2^48."""
         rank = level * (self.count - 1)
-        below = 0
+        part = rank % 1.0
+        below = self._ordered(int(rank))
+        return below if part == 0.0 else below + part * (self._ordered(int(rank) + 1) - below)
+
+    def _ordered(self, place: int) -> float:
+        """The observation with so many smaller ones."""
+        counted = 0
         for bucket in sorted(self.buckets):
-            below += self.buckets[bucket]
-            if below > rank:
+            counted += self.buckets[bucket]
+            if counted > place:
                 return min(max(middle_of(bucket), self.least), self.most)
         return self.most
 

@@ -20,7 +20,7 @@ from serq.pipeline import SimulateOptions, load_text, run_options
 from serq.semantics.reference import simulate
 
 ROUNDS = 5
-SECONDS = 0.4
+SECONDS = 0.15
 """CPU time that one measurement should take."""
 
 MODELS = {

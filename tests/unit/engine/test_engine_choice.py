@@ -51,7 +51,7 @@ def test_both_engines_report_the_same():
     assert "histogram" in ours.method
     assert "histogram" not in theirs.method
     summary, exact = ours.observes[0].summary, theirs.observes[0].summary
-    assert summary.p99 == pytest.approx(exact.p99, rel=2e-2)
+    assert summary.p99 == pytest.approx(exact.p99, rel=5e-4)
     assert summary.variance == pytest.approx(exact.variance, rel=1e-10)
 
 
