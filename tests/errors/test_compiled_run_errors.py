@@ -17,7 +17,8 @@ CASES |= {
     f"{code} without a pool": load_text(text).program
     for code, text in {
         "SQ504": "stage s : fifo;\nworkload { arrive closed(3); }\n"
-        "session { loop { branch (serial == 1) { } else { set a = now; } run s (1); branch (now > 5) { run s (a); } } }\n"
+        "session { loop { branch (serial == 1) { } else { set a = now; } run s (1); "
+        "branch (now > 5) { run s (a); } } }\n"
         "run { horizon 20; }",
         "SQ508": "stage s : ps(3 - n);\nworkload { arrive poisson(5); }\nsession { run s (~exp(1)); }\n"
         "run { horizon 20; }",
