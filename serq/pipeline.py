@@ -24,6 +24,7 @@ from serq.syntax.reader import read_source
 if TYPE_CHECKING:
     # Named in signatures only: a verb pays for the back end that it uses.
     from serq.closedforms.matches import Matches
+    from serq.engines import Engine
     from serq.semantics.reference import RunResult
     from serq.semantics.replay import Progress as ReplayProgress
     from serq.semantics.replay import Replayed, ReplayOptions
@@ -123,6 +124,7 @@ class SimulateOptions:
     trace: str | None = None
     keep_samples: bool = False
     checked: bool = False
+    engine: "Engine" = "auto"
 
 
 def run_options(program: Program, options: SimulateOptions) -> RunOptions:
@@ -135,12 +137,13 @@ def simulate(
     program: Program, options: SimulateOptions = SimulateOptions(), progress: Callable[[float], None] | None = None
 ) -> "tuple[RunReport, tuple[RunResult, ...]]":
     """Run the program: the report, and the replications it was made of. RunError when the program fails."""
-    from serq.semantics.replications import replicate
+    from serq.engines import run_replications
     from serq.semantics.report import report_of
 
     settings = run_options(program, options)
-    results = replicate(program, settings, options.replications, options.jobs, progress)
-    return report_of(program, settings, results, options.confidence), results
+    run = run_replications(program, settings, options.replications, options.jobs, progress, options.engine)
+    report = report_of(program, settings, run.results, options.confidence, run.summaries)
+    return replace(report, engine=run.engine, why_reference=run.why), run.results
 
 
 def pooled_estimates(

@@ -12,17 +12,20 @@ from serq.cli.numbers import short, with_interval
 from serq.cli.options import simulation_options
 from serq.cli.progress import simulating
 from serq.cli.provenance import provenance
+from serq.cli.streams import to_stderr
 from serq.cli.tables import table
 from serq.pipeline import SimulateOptions, simulate
 from serq.semantics.report import RunReport, Section
 
-_ENGINE = "The reference interpreter is the only one so far."
+_ENGINE = "Compiled or reference: the same numbers. auto: compiled where possible."
 
 
 @click.command("run")
 @common_options
 @simulation_options(replications=1)
-@click.option("--engine", type=click.Choice(["reference"]), default="reference", show_default=True, help=_ENGINE)
+@click.option(
+    "--engine", type=click.Choice(["auto", "compiled", "reference"]), default="auto", show_default=True, help=_ENGINE
+)
 @click.option("--trace", metavar="F", help="Replay this trace instead of the program's.")
 @click.option("--dump", metavar="DIR", help="Write one file per observe with time, session, turn and value.")
 @click.option(
@@ -37,7 +40,7 @@ _ENGINE = "The reference interpreter is the only one so far."
 def command(
     common: Common,
     simulation: SimulateOptions,
-    engine: str,  # there is one engine yet; the option names it
+    engine: Literal["auto", "compiled", "reference"],
     trace: str | None,
     dump: str | None,
     dump_format: Literal["csv", "parquet"],
@@ -51,9 +54,11 @@ def command(
     if dump is not None:
         check_directory(Path(dump))
     program = common.load()
-    options = replace(simulation, trace=trace, keep_samples=dump is not None, checked=checked)
+    options = replace(simulation, trace=trace, keep_samples=dump is not None, checked=checked, engine=engine)
     with simulating(common.quiet) as progress:
         report, results = simulate(program, options, progress)
+    if report.why_reference and not common.quiet:
+        to_stderr(f"simulated by the reference interpreter: {report.why_reference}")
     if dump is not None:
         from serq.semantics.dump import write_dump
 
@@ -68,6 +73,7 @@ def text(report: RunReport) -> str:
         f"{report.program}: time {o.warmup:g} to {o.horizon:g}, seed {o.seed}, {report.events} events, "
         f"{report.replications} replication{'s' if report.replications > 1 else ''}",
         f"{report.confidence:.0%} intervals: {report.method}",
+        f"engine: {report.engine}",
     ]
     head.append(f"{report.stability.kind}: {report.stability.text}")
     parts = ["\n".join(head) + "\n"]

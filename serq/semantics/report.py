@@ -50,7 +50,10 @@ class Section:
 
 @dataclass(frozen=True)
 class RunReport:
-    """A run of a program: where it came from, how it was run, what came out."""
+    """A run of a program: where it came from, how it was run, what came out.
+
+    `why_reference` says why the compiled engine did not run it; empty when it did, or was not wanted.
+    """
 
     program: str
     program_hash: str
@@ -66,6 +69,7 @@ class RunReport:
     gauges: tuple[Section, ...]
     sessions: Section
     engine: str = "reference"
+    why_reference: str = ""
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
@@ -88,6 +92,7 @@ class RunReport:
             "program": self.program,
             "program_hash": self.program_hash,
             "engine": self.engine,
+            **({"why_reference": self.why_reference} if self.why_reference else {}),
             "seed": self.options.seed,
             "horizon": self.options.horizon,
             "warmup": self.options.warmup,
@@ -122,22 +127,29 @@ class RunReport:
 
 
 def report_of(
-    program: p.Program, options: RunOptions, results: Sequence[RunResult], confidence: float = 0.95
+    program: p.Program,
+    options: RunOptions,
+    results: Sequence[RunResult],
+    confidence: float = 0.95,
+    summaries: Mapping[str, Summary] | None = None,
 ) -> RunReport:
-    """Put replications together. Several give Student intervals over their means, one gives batch means."""
+    """Put replications together. Several give Student intervals over their means, one gives batch means.
+
+    `summaries` by observe stand for the samples where the results have none.
+    """
     over: Over = "replications" if len(results) > 1 else "batches"
     answers = estimates_of(program, results, confidence, over)
     by_section: dict[tuple[str, str], dict[str, Estimate]] = {}
     for measure, answer in zip(measures_of(program), answers, strict=True):
         by_section.setdefault((measure.kind, measure.subject), {})[measure.statistic] = answer
-    sections = _Sections(program, results, by_section)
+    sections = _Sections(program, results, by_section, summaries)
     return RunReport(
         program.name,
         fingerprint(program),
         options,
         len(results),
         confidence,
-        _method(len(results), options.batches),
+        _method(len(results), options.batches, summaries is not None),
         sum(r.events for r in results),
         stability_of(results),
         tuple(sections.observe(name) for name in program.observes),
@@ -156,10 +168,11 @@ def estimates_of(
     return tuple(estimate(m.name, batches[m.name], confidence, over) for m in measures_of(program))
 
 
-def _method(replications: int, batches: int) -> str:
+def _method(replications: int, batches: int, sketched: bool) -> str:
+    quantiles = "; quantiles from a histogram, right to 0.05 %" if sketched else ""
     if replications > 1:
-        return f"Student intervals over the means of {replications} replications"
-    return f"batch means, {batches} batches, merged while their correlation is significant"
+        return f"Student intervals over the means of {replications} replications{quantiles}"
+    return f"batch means, {batches} batches, merged while their correlation is significant{quantiles}"
 
 
 class _Sections:
@@ -170,13 +183,18 @@ class _Sections:
         program: p.Program,
         results: Sequence[RunResult],
         estimates: dict[tuple[str, str], dict[str, Estimate]],
+        summaries: Mapping[str, Summary] | None,
     ) -> None:
         self._program = program
         self._results = results
         self._estimates = estimates
+        self._summaries = summaries
 
     def observe(self, name: str) -> Section:
-        summary = summarise(r.samples[name].values for r in self._results)
+        if self._summaries is not None:
+            summary = self._summaries[name]
+        else:
+            summary = summarise(r.samples[name].values for r in self._results)
         return Section(name, self._estimates["observe", name], {}, summary)
 
     def stage(self, place: int) -> Section:

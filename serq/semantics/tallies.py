@@ -6,6 +6,8 @@ batch, so that every sum is over one batch only.
 
 from array import array
 from dataclasses import dataclass, fields
+from functools import reduce
+from operator import add
 
 from serq.semantics.configuration import PoolState
 
@@ -235,7 +237,7 @@ class Samples:
         """(sum, number) of the observations since the last call."""
         fresh = self.values[self.closed :]
         self.closed = len(self.values)
-        return sum(fresh), len(fresh)
+        return reduce(add, fresh, 0.0), len(fresh)  # `sum` adds in another way from Python 3.12 on
 
 
 def add_up(sums: list[StageSums] | list[PoolSums] | list[SessionSums]) -> dict[str, float]:

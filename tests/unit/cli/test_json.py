@@ -45,7 +45,7 @@ def test_provenance(serq, write, verb) -> None:
     again = serq(verb, path, "--set", "N=2", *more, "--json").data
     assert again["program_hash"] != data["program_hash"]
     if verb in ("run", "check"):
-        assert (data["seed"], data["horizon"], data["warmup"], data["engine"]) == (1, 200, 10, "reference")
+        assert (data["seed"], data["horizon"], data["warmup"], data["engine"]) == (1, 200, 10, "compiled")
     if verb in ("solve", "check"):
         assert data["tools"]["numpy"]
 

@@ -1,0 +1,278 @@
+"""Expressions as restricted Python: steps that may fail or draw become lines, the rest one expression.
+
+An expression of the language that can fail makes the function in which it stands return a status, so it must stand in
+one that does.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from serq.engine.lines import Lines
+from serq.engine.sites import Site, Sites
+from serq.ir import expr as e
+from serq.ir import program as p
+from serq.ir.evaluate import Doubles
+
+_FUNCTIONS = {"abs": "fabs", "floor": "whole_below", "ceil": "whole_above", "sqrt": "root"}
+_FOLDS = {"min": "smaller", "max": "larger"}
+_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+_NO_SLOT = "-1"
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """What an expression sees. `stream` is the call that gives the place of its stream in `words`, None where it draws
+    from the stream of arrivals; `set_here` are the attributes that have certainly been set; `context` has the context
+    variables.
+    """
+
+    slot: str = _NO_SLOT
+    stream: str | None = None
+    set_here: frozenset[str] = frozenset()
+    context: Mapping[str, str] = field(default_factory=dict)
+
+
+def literal(value: float) -> str:
+    """A double as it is written in the text."""
+    if math.isnan(value):
+        return "NAN"
+    if math.isinf(value):
+        return "INF" if value > 0 else "(-INF)"
+    return repr(value) if math.copysign(1.0, value) > 0 else f"({value!r})"
+
+
+class Expressions:
+    """Writes expressions of one program into `lines`."""
+
+    def __init__(self, program: p.Program, lines: Lines, sites: Sites) -> None:
+        self.program = program
+        self.lines = lines
+        self.sites = sites
+        self.here = Surroundings()
+        self.attributes = {name: i for i, name in enumerate(program.attributes)}
+        self.checked = _attributes_to_check(program)
+        self._constants = {c.name: c.folded.value for c in program.constants}
+
+    # -- values ------------------------------------------------------------------------------------------------------
+
+    def value(self, expr: e.Expr) -> str:
+        """An f64 expression; what must happen before goes to the lines."""
+        match expr:
+            case e.Num(value=v):
+                return literal(Doubles().literal(v))
+            case e.Const(name=name):
+                return literal(self._constants[name])
+            case e.Attr(name=name):
+                return self._attribute(expr, name)
+            case e.Builtin(name=name):
+                return self._builtin(name)
+            case e.Context(name=name):
+                return self.here.context[name]
+            case e.StageState():
+                return self._stage_state(expr)
+            case e.Unary(op="-", operand=a):
+                return f"(-{self.value(a)})"
+            case e.Binary(op=("+" | "-" | "*") as op, left=a, right=b):
+                return f"({self.value(a)} {op} {self.value(b)})"
+            case e.Binary(op="/", left=a, right=b):
+                return self._quotient(a, b)
+            case e.Binary(op="%", left=a, right=b):
+                return f"modulo({self.value(a)}, {self.value(b)})"
+            case e.Cond():
+                return self._conditional(expr)
+            case e.Call(function=name, args=args):
+                return self._call(name, [self.value(a) for a in args])
+            case e.Draw():
+                return self._draw(expr)
+            case _:
+                return f"(1.0 if {self.test(expr)} else 0.0)"
+
+    def test(self, expr: e.Expr) -> str:
+        """A bool expression: whether the value is not zero."""
+        match expr:
+            case e.Binary(op=op, left=a, right=b) if op in _COMPARISONS:
+                return f"({self.value(a)} {op} {self.value(b)})"
+            case e.Binary(op=("&&" | "||") as op, left=a, right=b):
+                return self._lazy(op, a, b)
+            case e.Unary(op="!", operand=a):
+                return f"(not {self.test(a)})"
+            case _:
+                return f"({self.value(expr)} != 0.0)"
+
+    def constant(self, expr: e.Expr) -> float | None:
+        """The value of a literal or a `let`."""
+        match expr:
+            case e.Num(value=v):
+                return Doubles().literal(v)
+            case e.Const(name=name):
+                return self._constants[name]
+            case e.Unary(op="-", operand=a):
+                inner = self.constant(a)
+                return None if inner is None else -inner
+            case e.Binary(op=("+" | "-" | "*" | "/") as op, left=a, right=b):
+                left, right = self.constant(a), self.constant(b)
+                return None if left is None or right is None else _fold(op, left, right)
+            case _:
+                return None
+
+    def kept(self, expr: e.Expr) -> str:
+        """A name or literal that has the value of the expression as it is now."""
+        text = self.value(expr)
+        if text.isidentifier() or self.constant(expr) is not None:
+            return text
+        name = self.lines.name()
+        self.lines.add(f"{name} = {text}")
+        return name
+
+    # -- names -------------------------------------------------------------------------------------------------------
+
+    def _attribute(self, expr: e.Attr, name: str) -> str:
+        place = self.attributes[name]
+        if name not in self.here.set_here:
+            site = self.sites.number(Site("unset", expr.span, name))
+            with self.lines.block(f"if s.flags[{self.here.slot}] & {self.mark(name)} == 0:"):
+                self.lines.add(f"return fail(s, {site}, s.serial[{self.here.slot}], 0)")
+        return f"s.attrs[{self.item(place)}]"
+
+    def item(self, place: int) -> str:
+        """Where an attribute of the session lies."""
+        many = len(self.attributes)
+        return f"{self.here.slot} * {many} + {place}" if many > 1 else self.here.slot
+
+    def mark(self, name: str) -> int:
+        """The bit that says whether an attribute has been set."""
+        return 4 << self.checked.index(name)
+
+    def _builtin(self, name: e.BuiltinName) -> str:
+        if name == "now":
+            return "s.now"
+        if self.here.slot == _NO_SLOT or name in ("cached", "computed"):
+            return "0.0"
+        return f"float(s.{'serial' if name == 'serial' else 'turn'}[{self.here.slot}])"
+
+    def _stage_state(self, expr: e.StageState) -> str:
+        queues = isinstance(self.program.stages[expr.stage.base].kind, p.Fifo)
+        place = self.place(expr.stage)
+        if expr.fact == "busy":
+            return f"float(s.{'busy' if queues else 'number'}[{place}])"
+        return f"float(s.number[{place}] - s.busy[{place}])" if queues else "0.0"
+
+    def place(self, ref: e.Ref) -> str:
+        """The place of a stage; an index out of range is a fault."""
+        if ref.index is None:
+            return str(ref.base)
+        index = self.kept(ref.index)
+        site = self.sites.number(Site("index", ref.span, ref.name, ref.size))
+        with self.lines.block(f"if not (0.0 <= {index} < {float(ref.size)!r} and {index} == floor({index})):"):
+            self.lines.add(f"return fail_with(s, {site}, {self._serial()}, 0, {index})")
+        name = self.lines.name()
+        self.lines.add(f"{name} = int({index})" + (f" + {ref.base}" if ref.base else ""))
+        return name
+
+    def _serial(self) -> str:
+        return "-1" if self.here.slot == _NO_SLOT else f"s.serial[{self.here.slot}]"
+
+    # -- operators ---------------------------------------------------------------------------------------------------
+
+    def _quotient(self, a: e.Expr, b: e.Expr) -> str:
+        divisor = self.constant(b)
+        plain = divisor is not None and divisor != 0.0
+        return f"({self.value(a)} / {self.value(b)})" if plain else f"over({self.value(a)}, {self.value(b)})"
+
+    def _call(self, name: e.FunctionName, args: list[str]) -> str:
+        if name in _FUNCTIONS:
+            return f"{_FUNCTIONS[name]}({args[0]})"
+        out = args[0]
+        for arg in args[1:]:
+            out = f"{_FOLDS[name]}({out}, {arg})"
+        return out
+
+    def _lazy(self, op: str, a: e.Expr, b: e.Expr) -> str:
+        left = self.test(a)
+        word = "and" if op == "&&" else "or"
+        with self.lines.apart(1) as steps:
+            right = self.test(b)
+        if not steps:
+            return f"({left} {word} {right})"
+        name = self.lines.name()
+        self.lines.add(f"{name} = {left}")
+        self.lines.add(f"if {name}:" if op == "&&" else f"if not {name}:")
+        self.lines.splice(steps)
+        self.lines.add(f"    {name} = {right}")
+        return name
+
+    def _conditional(self, expr: e.Cond) -> str:
+        test = self.test(expr.test)
+        with self.lines.apart(1) as before_then:
+            then = self.value(expr.then)
+        with self.lines.apart(1) as before_other:
+            other = self.value(expr.otherwise)
+        if not before_then and not before_other:
+            return f"({then} if {test} else {other})"
+        name = self.lines.name()
+        self.lines.add(f"if {test}:")
+        self.lines.splice(before_then)
+        self.lines.add(f"    {name} = {then}", "else:")
+        self.lines.splice(before_other)
+        self.lines.add(f"    {name} = {other}")
+        return name
+
+    # -- draws -------------------------------------------------------------------------------------------------------
+
+    def _draw(self, expr: e.Draw) -> str:
+        args = [self.kept(a) for a in expr.args]
+        self._check_law(expr, args)
+        name = self.lines.name()
+        if expr.law == "det":
+            return args[0]
+        at = "s.arrival, 0" if self.here.stream is None else f"s.words, {self.here.stream}(s, {self.here.slot})"
+        if expr.law == "choice":
+            self._choice(name, args, at)
+        else:
+            self.lines.add(f"{name} = draw_{expr.law}({', '.join([at, *args])})")
+        return name
+
+    def _check_law(self, expr: e.Draw, args: list[str]) -> None:
+        good = f"good_{expr.law}({', '.join(args)})"
+        if expr.law == "choice":
+            weights = args[1::2]
+            good = " and ".join([*(f"is_finite({a})" for a in args), *(f"{w} >= 0.0" for w in weights)])
+            good += f" and {' + '.join(weights)} > 0.0"
+        site = self.sites.number(Site("law", expr.span, expr.law, len(args)))
+        with self.lines.block(f"if not ({good}):"):
+            self.lines.add(*(f"s.fault_values[{i}] = {a}" for i, a in enumerate(args)))
+            self.lines.add(f"return fail(s, {site}, {self._serial()}, 0)")
+
+    def _choice(self, name: str, args: list[str], at: str) -> None:
+        """As `serq.codegen.draws.draw_choice` does it, for values that lie in variables."""
+        left = self.lines.name()
+        weights = args[1::2]
+        self.lines.add(f"{left} = u01({at}) * ({' + '.join(['0.0', *weights])})", f"{name} = {args[0]}")
+        deep = 0
+        for value, weight in zip(args[::2], weights, strict=True):
+            self.lines.add(f"if {weight} > 0.0:", f"    {name} = {value}")
+            self.lines.add(f"if {weight} <= 0.0 or {left} >= {weight}:")
+            self.lines.depth += 1
+            deep += 1
+            self.lines.add(f"if {weight} > 0.0:", f"    {left} -= {weight}")
+        self.lines.depth -= deep
+
+
+def _fold(op: str, a: float, b: float) -> float:
+    match op:
+        case "+":
+            return a + b
+        case "-":
+            return a - b
+        case "*":
+            return a * b
+        case _:
+            return float(Doubles().divide(a, b))
+
+
+def _attributes_to_check(program: p.Program) -> list[str]:
+    """Attributes that may be read before they are set, in the order of the program's."""
+    from serq.engine.assigned import certainly_set
+
+    return [name for name in program.attributes if name in certainly_set(program).doubtful]

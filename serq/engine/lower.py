@@ -1,0 +1,234 @@
+"""From a linked program to the text of its simulator.
+
+The text imports what is the same for all programs and adds what this one does: its expressions, its session's code, the
+loop over its own clocks.
+"""
+
+from dataclasses import dataclass
+
+from serq.engine.expressions import Expressions, Surroundings, literal
+from serq.engine.lines import Lines
+from serq.engine.session_text import SessionText
+from serq.engine.sites import Site, Sites
+from serq.ir import program as p
+
+MOST_ZERO_GAPS = 10_000
+"""So many gaps of 0 in a row are no burst but a stream that lets no time pass."""
+
+_HEAD = """\
+from serq.codegen.draws import draw_bernoulli, draw_erlang, draw_exp, draw_geometric, draw_h2, draw_uniform
+from serq.codegen.lang import cold, f64, fabs, floor, i64
+from serq.codegen.streams import exponential, u01
+from serq.engine.arithmetic import is_finite, larger, modulo, over, root, smaller, whole_above, whole_below
+from serq.engine.heap import close_hole
+from serq.engine.laws import good_bernoulli, good_det, good_erlang, good_exp, good_geometric, good_h2, good_uniform
+from serq.engine.observing import close_all, close_batches, observe_log, observe_sketch, read_gauge
+from serq.engine.serving import (
+    clear_clock, empty_shared, join_delay, join_fifo, join_shared, leave_fifo, leave_pending, leave_shared, make_ready,
+    next_ready, note_left, rest_shared, set_clock,
+)
+from serq.engine.sessions import give_slot, session_stream, take_slot, workload_stream
+from serq.engine.state import (
+    DONE, DRAIN, FAILED, FAULT, GROW, INF, MORE, NAN, NEVER, NOBODY, RESTED, Sim, fail, fail_with,
+)
+
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """The text of a simulator, its sites, and which stage or stream has which clock.
+
+    `sources[i]` is the stage whose clock is number i, or -1 for the arrivals. `shared` are the stages in regions 1, 2,
+    ... of the heap.
+    """
+
+    text: str
+    sites: tuple[Site, ...]
+    sources: tuple[int, ...]
+    shared: tuple[int, ...]
+
+
+def lower(program: p.Program, keep_samples: bool) -> Lowered:
+    """The text for a program that `serq.engine.supported.why_not` has nothing against."""
+    lines, sites = Lines(), Sites()
+    expressions = Expressions(program, lines, sites)
+    session = SessionText(expressions, keep_samples)
+    shared = tuple(i for i, s in enumerate(program.stages) if isinstance(s.kind, p.ProcessorSharing))
+    writer = _Writer(program, expressions, _sources(program), shared)
+    writer.speeds()
+    session.arrive()
+    session.advance()
+    writer.arrivals()
+    writer.gauges()
+    writer.begin()
+    writer.fire()
+    writer.run()
+    return Lowered(_HEAD + lines.text(), tuple(sites.all), writer.sources, shared)
+
+
+def _sources(program: p.Program) -> tuple[int, ...]:
+    """Whose clocks are single: the arrivals', those of shared stages and of stages with one server."""
+    arrivals = (-1,) if isinstance(program.arrivals, p.Poisson | p.Renewal) else ()
+    return arrivals + tuple(i for i, stage in enumerate(program.stages) if _is_single(stage.kind))
+
+
+def _is_single(kind: p.StageKind) -> bool:
+    return isinstance(kind, p.ProcessorSharing) or (isinstance(kind, p.Fifo) and p.whole(kind.servers) == 1)
+
+
+class _Writer:
+    """What surrounds the session's code."""
+
+    def __init__(
+        self, program: p.Program, expressions: Expressions, sources: tuple[int, ...], shared: tuple[int, ...]
+    ) -> None:
+        self.program = program
+        self.expressions = expressions
+        self.lines = expressions.lines
+        self.sites = expressions.sites
+        self.sources = sources
+        self.shared = shared
+
+    def speeds(self) -> None:
+        """For each shared stage how fast its jobs are served when there are n."""
+        for place in self.shared:
+            kind = self.program.stages[place].kind
+            assert isinstance(kind, p.ProcessorSharing)
+            site = self.sites.number(Site("capacity", kind.rate.span))
+            with self.lines.block(f"def speed_{place}(s: Sim, stage: i64, n: i64) -> i64:"):
+                self.lines.add("if n == 0:", "    empty_shared(s, stage)", "    return MORE")
+                self.expressions.here = Surroundings(context={"n": "float(n)"})
+                rate = self.expressions.kept(kind.rate)
+                with self.lines.block(f"if not (0.0 <= {rate} < INF):"):
+                    self.lines.add("s.fault_values[1] = float(n)")
+                    self.lines.add(f"return fail_with(s, {site}, -1, stage, {rate})")
+                self.lines.add(f"s.speed[stage] = {rate} / float(n)", "return MORE")
+            with self.lines.block(f"def done_{place}(s: Sim) -> i64:"):
+                self.lines.add(f"slot = leave_shared(s, {place})")
+                region = self.shared.index(place) + 1
+                self.lines.add(f"status = speed_{place}(s, {place}, s.heap_size[{region}])")
+                self.lines.add(f"note_left(s, {place}, slot, s.joined[slot])")
+                self.lines.add("return slot if status == MORE else FAILED")
+            self.lines.add("")
+
+    # -- arrivals ----------------------------------------------------------------------------------------------------
+
+    def arrivals(self) -> None:
+        """What the clock of the arrivals does: it is set again, then a session arrives or is lost."""
+        arrivals = self.program.arrivals
+        if not isinstance(arrivals, p.Poisson | p.Renewal):
+            return
+        with self.lines.block("def next_gap(s: Sim) -> i64:"):
+            if isinstance(arrivals, p.Poisson):
+                rate = literal(arrivals.rate.value)
+                self.lines.add(f"set_clock(s, 0, s.now + exponential(s.arrival) / {rate})", "return MORE")
+            else:
+                self._gap(arrivals)
+        self.lines.add("")
+        with self.lines.block("def arrival(s: Sim) -> i64:"):
+            self.lines.add("if next_gap(s) != MORE:", "    return FAILED")
+            if arrivals.limit is not None:
+                with self.lines.block(f"if s.live >= {p.whole(arrivals.limit)}:"):
+                    self.lines.add("s.lost += 1", "return NOBODY")
+            self.lines.add("return next_ready(s) if arrive(s) == MORE else FAILED")
+        self.lines.add("")
+
+    def _gap(self, arrivals: p.Renewal) -> None:
+        self.expressions.here = Surroundings()
+        gap = self.expressions.kept(arrivals.gap)
+        site = self.sites.number(Site("gap", arrivals.gap.span))
+        self.lines.add(f"s.zeros = s.zeros + 1 if {gap} == 0.0 else 0")
+        with self.lines.block(f"if not (0.0 <= {gap} < INF and s.zeros < {MOST_ZERO_GAPS}):"):
+            self.lines.add(f"return fail_with(s, {site}, -1, s.zeros, {gap})")
+        self.lines.add(f"set_clock(s, 0, s.now + {gap})", "return MORE")
+
+    # -- instants ----------------------------------------------------------------------------------------------------
+
+    def gauges(self) -> None:
+        """Read the gauges at rest."""
+        with self.lines.block("def read_gauges(s: Sim) -> i64:"):
+            self.expressions.here = Surroundings()
+            values = [self.expressions.kept(gauge.expr) for gauge in self.program.gauges]
+            self.lines.add(*(f"read_gauge(s, {i}, {value})" for i, value in enumerate(values)))
+            self.lines.add("return MORE")
+        self.lines.add("")
+
+    def begin(self) -> None:
+        """Time 0."""
+        arrivals = self.program.arrivals
+        with self.lines.block("def begin(s: Sim) -> i64:"):
+            self.lines.add("if s.now >= s.next_end:", "    close_batches(s, s.now)")
+            match arrivals:
+                case p.Poisson():
+                    self.lines.add("set_clock(s, 0, 0.0)")
+                case p.Renewal():
+                    self.lines.add("first = next_gap(s)", "if first != MORE:", "    return first")
+                case p.Closed(population=size) | p.Batch(size=size):
+                    with self.lines.block(f"for _ in range({p.whole(size)}):"):
+                        self.lines.add("status = arrive(s)", "if status != MORE:", "    return status")
+                case _:
+                    pass
+            self.lines.add("return MORE")
+        self.lines.add("")
+
+    def fire(self) -> None:
+        """The clock of a source, or the first one of the heap, fires."""
+        lines = self.lines
+        with lines.block("def fire(s: Sim, k: i64) -> i64:"):
+            for number, place in enumerate(self.sources):
+                with lines.block(f"if k == {number}:"):
+                    if place < 0:
+                        lines.add("return arrival(s)")
+                    elif place in self.shared:
+                        lines.add(f"return done_{place}(s)")
+                    else:
+                        lines.add(f"clear_clock(s, {number})", f"return leave_fifo(s, {place}, s.serving[{place}])")
+            lines.add("s.hole = 1", "return leave_pending(s, s.heap_slot[0])")
+        lines.add("")
+
+    def run(self) -> None:
+        """The loop over events; a call begins with what the beginning of the run has left to do."""
+        lines = self.lines
+        with lines.block("def run(s: Sim, most: i64) -> i64:"):
+            lines.add("slot = next_ready(s)", "done = 0")
+            with lines.block("while True:"):
+                with lines.block("while slot >= 0:"):
+                    lines.add("status = advance(s, slot)", "if status != MORE:", "    return status")
+                    lines.add("slot = next_ready(s)")
+                self._rest()
+                lines.add("if done == most:", "    return MORE", "done += 1")
+                if -1 in self.sources:
+                    lines.add("if s.free < 0:", "    return GROW")
+                lines.add("if s.log_size + s.log_reserve > s.log_cap:", "    return DRAIN")
+                self._earliest()
+                lines.add("if time > s.horizon:", "    return RESTED if order == NEVER else DONE")
+                with lines.block("if time != s.now:"):
+                    lines.add("s.now = time", "if time >= s.next_end:", "    close_batches(s, time)")
+                    lines.add("s.left = s.commands", "s.ended_now = 0")
+                lines.add("s.events += 1", "slot = fire(s, k)", "if slot == FAILED:", "    return FAULT")
+        lines.add("", "")
+        with lines.block("def finish(s: Sim) -> None:"):
+            lines.add("close_all(s)")
+
+    def _rest(self) -> None:
+        """Nothing more happens at this instant: the clocks of shared stages are set in the order of declaration."""
+        lines = self.lines
+        lines.add("if s.hole == 1:", "    close_hole(s)")
+        for place in self.shared:
+            lines.add(f"if s.moved[{place}] == 1:", f"    rest_shared(s, {place})")
+        if self.program.gauges:
+            lines.add("status = read_gauges(s)", "if status != MORE:", "    return status")
+
+    def _earliest(self) -> None:
+        """The clock that fires next: `time`, `order`, and `k`, which is the number of sources for the heap."""
+        lines, sources = self.lines, len(self.sources)
+        lines.add("time = INF", "order = NEVER", f"k = {sources}")
+        for number in range(sources):
+            lines.add(f"t{number} = s.clock_time[{number}]", f"o{number} = s.clock_order[{number}]")
+            lines.add(f"if t{number} < time or (t{number} == time and o{number} < order):")
+            lines.add(f"    time = t{number}", f"    order = o{number}", f"    k = {number}")
+        with lines.block("if s.heap_size[0] > 0:"):
+            lines.add("first = s.heap_time[0]")
+            with lines.block("if first < time or (first == time and s.heap_order[0] < order):"):
+                lines.add("time = first", "order = s.heap_order[0]", f"k = {sources}")

@@ -1,0 +1,177 @@
+"""Running a compiled simulator: call after call, with room made where it is needed."""
+
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import compress, pairwise
+
+from serq.codegen import Compiled, compile_module
+from serq.codegen.program import Backend
+from serq.engine import state
+from serq.engine.lower import Lowered, lower
+from serq.engine.memory import fields_of, grow_slots, make_log
+from serq.engine.results import EngineResult, Log, Row, SessionRow, Sketch, StageRow, buckets_of
+from serq.engine.settings import Settings
+from serq.engine.sites import Fault, FaultRaised
+from serq.ir import program as p
+
+EVENTS_A_CALL = 65_536
+"""A few milliseconds of machine code: so often an interrupt is noticed."""
+_FIRST_SLOTS = 1024
+_LOG = 1 << 17
+_RESERVE = 1 << 12
+
+Pause = Callable[[int, float, int], object]
+"""Told the number of events, the time and the number of sessions between two calls; what it raises stops the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Simulator:
+    """A compiled program: run it as often as you like, in several threads if you like."""
+
+    program: p.Program
+    keep_samples: bool
+    lowered: Lowered
+    compiled: Compiled
+
+    def run(self, settings: Settings, replication: int = 0, pause: Pause | None = None) -> EngineResult:
+        """One replication.
+
+        Raises `FaultRaised` for what the program does wrong, and whatever `pause` raises.
+        """
+        assert settings.keep_samples == self.keep_samples
+        reserve = _RESERVE
+        while True:
+            result = _Run(self, settings, replication, reserve).run(pause)
+            if result is not None:
+                return result
+            reserve *= 8  # what one event observes did not fit into the log
+
+
+def simulator(
+    program: p.Program, keep_samples: bool, backend: Backend = "auto", *, checked: bool = False, opt: int = 2
+) -> Simulator:
+    """Compile a program that `serq.engine.supported.why_not` has nothing against."""
+    lowered = lower(program, keep_samples)
+    exports = ("begin", "run", "finish")
+    compiled = compile_module(lowered.text, backend, exports=exports, checked=checked, opt=opt)
+    return Simulator(program, keep_samples, lowered, compiled)
+
+
+class _Run:
+    """One run in progress."""
+
+    def __init__(self, simulator: Simulator, settings: Settings, replication: int, reserve: int) -> None:
+        self.program = program = simulator.program
+        self.compiled = simulator.compiled
+        self.settings = settings
+        self.sites = simulator.lowered.sites
+        self.regions = len(simulator.lowered.shared) + 1
+        self.logs = tuple(Log() for _ in program.observes) if settings.keep_samples else ()
+        self._in_warmup = True
+        self.sim = self.compiled.record("Sim", **fields_of(program, simulator.lowered, settings, replication))
+        grow_slots(self.sim, _slots(program), len(program.attributes), self.regions)
+        make_log(self.sim, _LOG + reserve if self.logs else 0, reserve if self.logs else 0)
+
+    def run(self, pause: Pause | None) -> EngineResult | None:
+        """To the horizon, or until nothing happens any more; None where the log was too short."""
+        sim, status = self.sim, self.compiled.call("begin", self.sim)
+        while True:
+            self._drain()
+            if sim.log_full:
+                return None
+            if status == state.FAULT:
+                raise FaultRaised(self._fault())
+            if status == state.GROW:
+                grow_slots(sim, 2 * sim.cap, len(self.program.attributes), self.regions)
+            elif status in (state.DONE, state.RESTED):
+                break
+            if pause is not None:
+                pause(sim.events, sim.now, sim.live)
+            status = self.compiled.call("run", sim, self._most())
+        self.compiled.call("finish", sim)
+        self._drain()
+        return self._result(status == state.RESTED)
+
+    def _most(self) -> int:
+        events = self.settings.events
+        return EVENTS_A_CALL if events is None else max(1, min(EVENTS_A_CALL, events - self.sim.events))
+
+    def _drain(self) -> None:
+        """Take the log over."""
+        sim = self.sim
+        if not self.logs:
+            return
+        if self._in_warmup and sim.closed > 0:
+            self._in_warmup = False
+            for log in self.logs:
+                for kept in (log.values, log.times, log.sessions, log.turns):
+                    del kept[:]
+        size = sim.log_size
+        names = sim.log_name[:size]
+        for name, log in enumerate(self.logs):
+            ours = [x == name for x in names]
+            log.values.extend(compress(sim.log_value[:size], ours))
+            log.times.extend(compress(sim.log_time[:size], ours))
+            log.sessions.extend(compress(sim.log_serial[:size], ours))
+            log.turns.extend(compress(sim.log_turn[:size], ours))
+        sim.log_size = 0
+
+    _in_warmup = True
+
+    def _fault(self) -> Fault:
+        sim = self.sim
+        values = tuple(sim.fault_values[i] for i in range(len(sim.fault_values)))
+        return Fault(self.sites[sim.fault_site], sim.now, sim.fault_serial, sim.fault_place, values)
+
+    # -- results -----------------------------------------------------------------------------------------------------
+
+    def _result(self, rested: bool) -> EngineResult:
+        sim, ends = self.sim, self.settings.ends()
+        widths = tuple(b - a for a, b in pairwise(ends))
+        return EngineResult(
+            widths, tuple(self._rows()), self.logs, () if self.logs else self._sketches(), sim.events,
+            sim.now if rested else None, tuple(self._present()) if rested else (),
+        )  # fmt: skip
+
+    def _present(self) -> list[tuple[int, int]]:
+        """The sessions that are there, each with its stage, in the order of their arrival."""
+        sim = self.sim
+        return sorted((sim.serial[slot], sim.place[slot]) for slot in range(sim.cap) if sim.serial[slot] >= 0)
+
+    def _rows(self) -> list[Row]:
+        rows, program = [], self.program
+        values = iter(self.sim.rows)
+        for _ in range(self.settings.batches):
+            stages = []
+            for _ in program.stages:
+                sums = [next(values) for _ in range(state.STAGE_SUMS)]
+                stages.append(StageRow(sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], int(sums[6])))
+            gauges = tuple(next(values) for _ in program.gauges)
+            number = next(values)
+            sessions = SessionRow(number, *(int(next(values)) for _ in range(state.SESSION_SUMS - 1)))
+            observes = tuple((next(values), int(next(values))) for _ in program.observes)
+            rows.append(Row(tuple(stages), gauges, sessions, observes))
+        return rows
+
+    def _sketches(self) -> tuple[Sketch, ...]:
+        sim = self.sim
+        counts = array("q", sim.buckets)
+        return tuple(
+            Sketch(
+                sim.seen[i], sim.undefined[i], sim.mean[i], sim.square[i], sim.least[i], sim.most[i],
+                buckets_of(counts, i),
+            )
+            for i in range(len(self.program.observes))
+        )  # fmt: skip
+
+
+def _slots(program: p.Program) -> int:
+    """How many sessions there is room for at first."""
+    match program.arrivals:
+        case p.Closed(population=size) | p.Batch(size=size):
+            return max(p.whole(size), 1)
+        case p.Poisson(limit=p.Folded() as limit) | p.Renewal(limit=p.Folded() as limit):
+            return min(p.whole(limit) + 1, _FIRST_SLOTS)
+        case _:
+            return _FIRST_SLOTS

@@ -1,0 +1,250 @@
+"""The session's code as restricted Python: one function that runs a session until it has to wait.
+
+The code is cut where several ways meet and where a session waits; each piece is a branch of one loop, and going on
+elsewhere is setting `at`.
+"""
+
+from dataclasses import replace
+
+from serq.engine.assigned import certainly_set
+from serq.engine.expressions import Expressions, Surroundings
+from serq.engine.sites import Site
+from serq.ir import expr as e
+from serq.ir import flow
+from serq.ir import program as p
+
+_TESTS = ("<", "<=", ">", ">=", "==", "!=", "&&", "||")
+
+
+class SessionText:
+    """Writes the blocks of the workload and the code of the session through one writer of expressions."""
+
+    def __init__(self, expressions: Expressions, keep_samples: bool) -> None:
+        self.program = expressions.program
+        self.expressions = expressions
+        self.lines = expressions.lines
+        self.keep_samples = keep_samples
+        self._set = certainly_set(self.program)
+        self._pieces = _pieces(self.program)
+
+    # -- the workload ------------------------------------------------------------------------------------------------
+
+    def arrive(self) -> None:
+        """A function in which a session arrives."""
+        with self.lines.block("def arrive(s: Sim) -> i64:"):
+            self.lines.add("slot = take_slot(s)")
+            self.expressions.here = Surroundings("slot", "workload_stream")
+            self._block(self.program.init)
+            self.lines.add("make_ready(s, slot)", "return MORE")
+        self.lines.add("")
+
+    def _block(self, block: tuple[p.Set | p.Observe, ...]) -> None:
+        for statement in block:
+            self._statement(statement)
+
+    def _statement(self, statement: p.Set | p.Observe) -> None:
+        if isinstance(statement, p.Set):
+            self._store(statement.name, self.expressions.value(statement.expr))
+            return
+        value = self.expressions.value(statement.expr)
+        name = self.program.observes.index(statement.name)
+        if self.keep_samples:
+            self.lines.add(f"observe_log(s, {name}, {value}, s.serial[slot], s.turn[slot])")
+        else:
+            self.lines.add(f"observe_sketch(s, {name}, {value})")
+
+    def _store(self, name: str, value: str) -> None:
+        place = self.expressions.attributes[name]
+        self.lines.add(f"s.attrs[{self.expressions.item(place)}] = {value}")
+        here = self.expressions.here
+        if name in self.expressions.checked and name not in here.set_here:
+            self.lines.add(f"s.flags[slot] |= {self.expressions.mark(name)}")
+        self.expressions.here = replace(here, set_here=here.set_here | {name})
+
+    # -- the code ----------------------------------------------------------------------------------------------------
+
+    def advance(self) -> None:
+        """The function that runs a session on."""
+        with self.lines.block("def advance(s: Sim, slot: i64) -> i64:"):
+            self.lines.add("left = s.left", "at = s.pc[slot]")
+            with self.lines.block("while True:"):
+                last = len(self._pieces) - 1
+                for number, pc in enumerate(self._pieces):
+                    word = "if" if number == 0 else "elif"
+                    head = f"{word} at == {number}:" if number < last else "else:"
+                    with self.lines.block(head if last else "if at == 0:"):
+                        self._piece(pc)
+                if not last:
+                    self.lines.add("return MORE")
+        self.lines.add("")
+
+    def _piece(self, start: int) -> None:
+        """From a place up to where it goes on elsewhere."""
+        pc, first = start, True
+        self.expressions.here = Surroundings("slot", "session_stream", self._set.before[start])
+        while first or pc not in self._pieces:
+            first = False
+            self._count(pc)
+            match self.program.code[pc]:
+                case p.Branch() as branch:
+                    following = self._branch(branch, pc)
+                    if following is None:
+                        return
+                    pc = following
+                case p.Jump(target=target):
+                    pc = target
+                case p.Run() as run:
+                    self._run(run, pc)
+                    return
+                case p.End():
+                    self._end(pc)
+                    return
+                case instruction:
+                    self._simple(instruction)
+                    pc += 1
+        self._go(pc)
+
+    def _go(self, pc: int) -> None:
+        self.lines.add(f"at = {self._pieces.index(pc)}")
+
+    def _count(self, pc: int) -> None:
+        """One command more at this instant."""
+        site = self.expressions.sites.number(Site("commands", self.program.code[pc].span))
+        self.lines.add("left -= 1")
+        with self.lines.block("if left < 0:"):
+            self.lines.add(f"return fail(s, {site}, s.serial[slot], 0)")
+
+    def _simple(self, instruction: p.Instruction) -> None:
+        match instruction:
+            case p.Set() | p.Observe():
+                self._statement(instruction)
+            case p.Choose():
+                self._choose(instruction)
+            case p.Turn():
+                self.lines.add("s.turn[slot] += 1", "s.turns += 1")
+                before = self.expressions.here
+                self.expressions.here = replace(before, stream="workload_stream")
+                self._block(self.program.turn)
+                self.expressions.here = replace(before, set_here=self.expressions.here.set_here)
+            case _:
+                raise AssertionError(instruction)
+
+    def _end(self, pc: int) -> None:
+        self.lines.add("s.left = left", "give_slot(s, slot)")
+        arrivals = self.program.arrivals
+        if isinstance(arrivals, p.Closed):
+            site = self.expressions.sites.number(Site("replacement", self.program.code[pc].span))
+            with self.lines.block("if s.ended_now > s.most_ends:"):
+                self.lines.add(f"return fail(s, {site}, -1, s.ended_now)")
+            self.lines.add("return arrive(s)")
+        else:
+            self.lines.add("return MORE")
+
+    # -- ways --------------------------------------------------------------------------------------------------------
+
+    def _branch(self, branch: p.Branch, pc: int) -> int | None:
+        """Both ways; None, or where it goes on when there is only one."""
+        chance = self.expressions.constant(branch.probability)
+        if chance in (0.0, 1.0):
+            return pc + 1 if chance == 1.0 else branch.otherwise
+        plain = _is_test(branch.probability)
+        test = self.expressions.test(branch.probability) if plain else self._chance(branch)
+        self._ways(test, pc + 1, branch.otherwise)
+        return None
+
+    def _ways(self, test: str, then: int, otherwise: int) -> None:
+        before = self.expressions.here
+        for head, pc in ((f"if {test}:", then), ("else:", otherwise)):
+            with self.lines.block(head):
+                self.expressions.here = before
+                if pc in self._pieces:
+                    self._go(pc)
+                else:
+                    self._piece(pc)
+        self.expressions.here = before
+
+    def _chance(self, branch: p.Branch) -> str:
+        chance = self.expressions.kept(branch.probability)
+        site = self.expressions.sites.number(Site("probability", branch.probability.span))
+        name = self.lines.name()
+        self.lines.add(f"{name} = {chance} == 1.0")
+        with self.lines.block(f"if {chance} != 1.0 and {chance} != 0.0:"):
+            with self.lines.block(f"if not (0.0 < {chance} < 1.0):"):
+                self.lines.add(f"return fail_with(s, {site}, s.serial[slot], 0, {chance})")
+            self.lines.add(f"{name} = u01(s.words, session_stream(s, slot)) < {chance}")
+        return name
+
+    def _run(self, run: p.Run, pc: int) -> None:
+        """The session's job joins the stage, unless there is nothing to do."""
+        place = self.expressions.place(run.stage)
+        work = self.expressions.kept(run.work)
+        site = self.expressions.sites.number(Site("work", run.work.span))
+        after = self._pieces.index(pc + 1)
+        with self.lines.block(f"if not (0.0 <= {work} < INF):"):
+            self.lines.add(f"return fail_with(s, {site}, s.serial[slot], {place}, {work})")
+        with self.lines.block(f"if {work} != 0.0:"):
+            self.lines.add("s.left = left", f"s.pc[slot] = {after}")
+            match self.program.stages[run.stage.base].kind:
+                case p.Fifo():
+                    self.lines.add(f"join_fifo(s, {place}, slot, {work})", "return MORE")
+                case p.Delay():
+                    self.lines.add(f"join_delay(s, {place}, slot, {work})", "return MORE")
+                case _:
+                    self.lines.add(f"return speed_{run.stage.base}(s, {place}, join_shared(s, {place}, slot, {work}))")
+        self.lines.add(f"at = {after}")
+
+    def _choose(self, choose: p.Choose) -> None:
+        """The candidates one after the other; the first of the best is kept."""
+        lines, expressions = self.lines, self.expressions
+        count = expressions.kept(choose.count)
+        site = expressions.sites.number(Site("count", choose.count.span))
+        with lines.block(f"if not (1.0 <= {count} < INF and {count} == floor({count})):"):
+            lines.add(f"return fail_with(s, {site}, s.serial[slot], 0, {count})")
+        best, kept = lines.name(), [lines.name() for _ in choose.keys]
+        lines.add(f"{best} = -1", *(f"{k} = 0.0" for k in kept))
+        candidate = lines.name()
+        place = expressions.attributes[choose.name]
+        before = expressions.here
+        with lines.block(f"for {candidate} in range(int({count})):"):
+            self._store(choose.name, f"float({candidate})")
+            keys = [self._fresh(expressions.value(key)) for key in choose.keys]
+            lines.add(f"if {best} < 0 or {_less(keys, kept)}:", f"    {best} = {candidate}")
+            lines.add(*(f"    {k} = {key}" for k, key in zip(kept, keys, strict=True)))
+        lines.add(f"s.attrs[{expressions.item(place)}] = float({best})")
+        expressions.here = replace(before, set_here=before.set_here | {choose.name})
+
+    def _fresh(self, text: str) -> str:
+        name = self.lines.name()
+        self.lines.add(f"{name} = {text}")
+        return name
+
+
+def _less(keys: list[str], kept: list[str]) -> str:
+    """Whether one tuple of keys is before another."""
+    out = "False"
+    for key, old in reversed(list(zip(keys, kept, strict=True))):
+        out = f"{key} < {old}" if out == "False" else f"({key} < {old} if {key} != {old} else {out})"
+    return out
+
+
+def _is_test(expr: e.Expr) -> bool:
+    """Whether the value is certainly 0 or 1."""
+    if isinstance(expr, e.Unary):
+        return expr.op == "!"
+    return isinstance(expr, e.Binary) and expr.op in _TESTS
+
+
+def _pieces(program: p.Program) -> list[int]:
+    """Where pieces begin: at the start, behind every run, and where several ways meet."""
+    ways = [0] * len(program.code)
+    ways[0] = 2
+    todo, seen = [0], {0}
+    while todo:
+        pc = todo.pop()
+        rests = flow.is_rest(program, pc)
+        for target in flow.successors(program, pc):
+            ways[target] += 2 if rests else 1
+            if target not in seen:
+                seen.add(target)
+                todo.append(target)
+    return [pc for pc, n in enumerate(ways) if n > 1]

@@ -1,0 +1,22 @@
+"""What a compiled run needs to know beside the program."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """As in `serq.semantics.options.RunOptions`. `commands` and `replacements` are the limits at one instant."""
+
+    seed: int
+    horizon: float
+    warmup: float
+    batches: int
+    keep_samples: bool
+    commands: int = 1_000_000
+    replacements: int = 10_000
+    events: int | None = None
+
+    def ends(self) -> list[float]:
+        """Where the warm-up and each batch end, as in `serq.semantics.statistics.Window`."""
+        width = self.horizon - self.warmup
+        return [self.warmup + width * (k / self.batches) for k in range(self.batches)] + [self.horizon]

@@ -1,0 +1,167 @@
+"""The state of a run, as one record of restricted Python, and the words for how a call ends.
+
+A session lives in a slot, which is used again after its end. A pending job has its clock in one of two places: a stage
+at which at most one can be pending (a single server, a shared processor, the stream of arrivals) has an entry of
+`clock_time` and `clock_order`; all others lie in region 0 of the heap. Region 1, 2, ... of the heap hold the jobs of
+the processor-sharing stages by finish tag. `order` numbers the clocks as they are set: of two clocks for one instant
+the one that was set first fires first.
+"""
+
+from serq.codegen.lang import F64Array, I64Array, U64Array, f64, i64
+
+INF = float("inf")
+NAN = float("nan")
+NEVER = 2**62
+"""The order of a clock that is not set; its time is INF."""
+
+MORE = 0
+"""A call has done as many events as it was asked to."""
+DONE = 1
+"""The next event lies beyond the horizon."""
+RESTED = 2
+"""No clock is set: nothing happens any more."""
+GROW = 3
+"""There is no slot left for another session."""
+DRAIN = 4
+"""The log of observations is nearly full."""
+FAULT = 6
+"""The program did something wrong: see `fault_site`."""
+
+NOBODY = -1
+"""In place of a slot: nobody runs on at once."""
+FAILED = -2
+"""In place of a slot: the program did something wrong."""
+
+STAGE_SUMS = 8
+"""Per stage in a row of sums: number, busy, nonempty, wait, sojourn, service, completed, and one to spare."""
+SESSION_SUMS = 5
+"""In a row of sums: number, arrived, ended, lost, turns."""
+
+
+class Sim:
+    """Everything that a run knows. Arrays `per slot` have `cap` items, those of a stage one for each stage."""
+
+    now: f64
+    horizon: f64
+    events: i64
+    order: i64
+    commands: i64
+    left: i64
+    ended_now: i64
+    most_ends: i64
+
+    # sessions, per slot; `words` has 8 and `attrs` as many as there are attributes
+    cap: i64
+    free: i64
+    live: i64
+    next_serial: i64
+    ready_head: i64
+    ready_tail: i64
+    serial: I64Array
+    pc: I64Array
+    turn: I64Array
+    follow: I64Array
+    place: I64Array
+    flags: I64Array
+    joined: F64Array
+    begun: F64Array
+    work: F64Array
+    attrs: F64Array
+    words: U64Array
+
+    # seeds
+    keys: U64Array
+    arrival: U64Array
+    zeros: i64
+
+    # clocks
+    clock_time: F64Array
+    clock_order: I64Array
+    heap_time: F64Array
+    heap_order: I64Array
+    heap_slot: I64Array
+    heap_size: I64Array
+    hole: i64
+
+    # stages
+    servers: I64Array
+    source: I64Array
+    region: I64Array
+    serving: I64Array
+    queue_head: I64Array
+    queue_tail: I64Array
+    number: I64Array
+    busy: I64Array
+    last: F64Array
+    sum_number: F64Array
+    sum_busy: F64Array
+    sum_nonempty: F64Array
+    sum_wait: F64Array
+    sum_sojourn: F64Array
+    sum_service: F64Array
+    completed: I64Array
+    virtual: F64Array
+    shared_last: F64Array
+    speed: F64Array
+    started: I64Array
+    moved: I64Array
+
+    # what is counted about sessions and gauges
+    sessions_last: f64
+    sessions_area: f64
+    arrived: i64
+    ended: i64
+    lost: i64
+    turns: i64
+    gauge_value: F64Array
+    gauge_last: F64Array
+    gauge_area: F64Array
+
+    # observes: sums of a batch; moments, ends and histograms of the window; or the log
+    batch_sum: F64Array
+    batch_count: I64Array
+    seen: I64Array
+    undefined: I64Array
+    mean: F64Array
+    square: F64Array
+    least: F64Array
+    most: F64Array
+    buckets: I64Array
+    log_cap: i64
+    log_reserve: i64
+    log_size: i64
+    log_full: i64
+    log_name: I64Array
+    log_value: F64Array
+    log_time: F64Array
+    log_serial: I64Array
+    log_turn: I64Array
+
+    # batches: where they end, and a row of sums for each
+    ends: F64Array
+    last_end: i64
+    closed: i64
+    next_end: f64
+    stages: i64
+    gauges: i64
+    observes: i64
+    rows: F64Array
+
+    fault_site: i64
+    fault_serial: i64
+    fault_place: i64
+    fault_values: F64Array
+
+
+def fail(s: Sim, site: i64, serial: i64, place: i64) -> i64:
+    """The program did something wrong at a site, with a stage or pool or member at that place."""
+    s.fault_site = site
+    s.fault_serial = serial
+    s.fault_place = place
+    return FAULT
+
+
+def fail_with(s: Sim, site: i64, serial: i64, place: i64, value: f64) -> i64:
+    """The same, with the number that is to blame."""
+    s.fault_values[0] = value
+    return fail(s, site, serial, place)

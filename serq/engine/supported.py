@@ -1,0 +1,62 @@
+"""What the compiled simulator can run."""
+
+from collections.abc import Iterator
+
+from serq.ir import expr as e
+from serq.ir import flow
+from serq.ir import program as p
+
+_MOST_ATTRIBUTES = 60
+_MOST_CHOICES = 32
+_NO_LIBRARY = ("exp", "ln", "pow")
+
+
+def why_not(program: p.Program) -> str | None:
+    """Why the program cannot be compiled, in a few words; None where it can."""
+    return next(_reasons(program), None)
+
+
+def _reasons(program: p.Program) -> Iterator[str]:
+    if program.pools:
+        yield "it has a pool"
+    if program.trace is not None or isinstance(program.arrivals, p.FromTrace):
+        yield "it replays a trace"
+    for stage in program.stages:
+        if isinstance(stage.kind, p.Step):
+            yield f"stage {stage.name} works in steps"
+    if isinstance(program.arrivals, p.Poisson) and not program.arrivals.rate.value > 0.0:
+        yield "its arrival rate is 0"
+    if len(program.attributes) > _MOST_ATTRIBUTES:
+        yield f"it has more than {_MOST_ATTRIBUTES} attributes"
+    for expr in expressions_of(program):
+        for node in e.walk(expr):
+            reason = _why_not_node(node)
+            if reason is not None:
+                yield reason
+
+
+def _why_not_node(node: e.Expr) -> str | None:
+    match node:
+        case e.StageState(fact=fact) if fact not in ("queue", "busy"):
+            return f"it reads {fact}"
+        case e.Price():
+            return "it reads a price"
+        case e.Call(function=name) if name in _NO_LIBRARY:
+            return f"it computes {name} while it runs"
+        case e.Draw(law="choice", args=args) if len(args) > 2 * _MOST_CHOICES:
+            return f"a choice has more than {_MOST_CHOICES} values"
+        case _:
+            return None
+
+
+def expressions_of(program: p.Program) -> Iterator[e.Expr]:
+    """Every expression that is evaluated while the program runs."""
+    for instruction in program.code:
+        yield from flow.expressions(instruction)
+    yield from (s.expr for s in (*program.init, *program.turn))
+    yield from (gauge.expr for gauge in program.gauges)
+    if isinstance(program.arrivals, p.Renewal):
+        yield program.arrivals.gap
+    for stage in program.stages:
+        if isinstance(stage.kind, p.ProcessorSharing):
+            yield stage.kind.rate

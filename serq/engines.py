@@ -1,0 +1,274 @@
+"""Which engine runs a program, and one form for what both give: the reference interpreter or the compiled simulator.
+
+They agree bit for bit; the compiled one cannot run every program, and keeps no samples unless it is asked to.
+"""
+
+import math
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from serq.base.diagnostics import Diagnostic
+from serq.base.errors import LimitError, RunError, UsageError
+from serq.codegen import jit
+from serq.codegen.program import Backend
+from serq.engine.results import EngineResult, Log, Sketch, StageRow, merged
+from serq.engine.run import Pause, Simulator, simulator
+from serq.engine.settings import Settings
+from serq.engine.sites import Fault, FaultRaised
+from serq.engine.supported import why_not
+from serq.ir import program as p
+from serq.ir.expr import LawName
+from serq.ir.laws import Law, problem_of
+from serq.semantics import errors
+from serq.semantics.memory import memory_in_use
+from serq.semantics.options import RunOptions
+from serq.semantics.reference import Progress, RunResult
+from serq.semantics.replications import replicate
+from serq.semantics.series import series_of
+from serq.semantics.statistics import Counts
+from serq.semantics.summary import Summary
+from serq.semantics.tallies import Samples, SessionSums, StageSums
+
+Engine = Literal["auto", "compiled", "reference"]
+"""`auto` compiles what can be compiled."""
+
+_LOOK = 0.1
+"""Seconds between two looks at what threads have done."""
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Replications, the `engine` that ran them, and why it was not the compiled one (empty when it was, or when nobody
+    asked for it). `summaries` by observe are there when no samples were kept.
+    """
+
+    results: tuple[RunResult, ...]
+    engine: Literal["compiled", "reference"]
+    why: str = ""
+    summaries: Mapping[str, Summary] | None = None
+
+
+def run_replications(
+    program: p.Program,
+    options: RunOptions,
+    replications: int,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    engine: Engine = "auto",
+) -> Simulated:
+    """Run replications 0 to `replications` - 1, at most `jobs` at a time.
+
+    Raises what `serq.semantics.replications.replicate` raises, and `UsageError` where `compiled` is asked for and
+    cannot be had.
+    """
+    why = "" if engine == "reference" else why_not_compiled(program, options)
+    if engine == "compiled" and why:
+        raise UsageError(f"the compiled engine cannot run this: {why}; use --engine reference")
+    if engine == "reference" or why or replications < 1:
+        return Simulated(replicate(program, options, replications, jobs, progress), "reference", why)
+    return run_compiled(program, options, replications, jobs, progress)
+
+
+def why_not_compiled(program: p.Program, options: RunOptions) -> str:
+    """Why a run is left to the reference, in a few words; empty where it is not."""
+    if options.checked:
+        return "the invariants of the machine are asserted by the reference only"
+    if options.trace is not None:
+        return "it replays a trace"
+    return why_not(program) or ("" if jit.available() else "llvmlite is not installed")
+
+
+def run_compiled(
+    program: p.Program,
+    options: RunOptions,
+    replications: int,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    backend: Backend = "auto",
+    bounds_checked: bool = False,
+    opt: int = 2,
+) -> Simulated:
+    """The same with the compiled engine, for a program that it can run; threads where there are several jobs.
+
+    `bounds_checked` and `opt` are for tests and benchmarks (see `serq.codegen.compile_module`).
+    """
+    keep = options.keep_samples
+    limits = options.limits
+    settings = Settings(
+        options.seed, options.horizon, options.warmup, options.batches, keep, limits.commands, limits.replacements,
+        options.events,
+    )  # fmt: skip
+    compiled = simulator(program, keep, backend, checked=bounds_checked, opt=opt)
+    runs = _Replications(compiled, settings, options, replications)
+    try:
+        found = runs.in_turn(progress) if min(jobs, replications) <= 1 else runs.side_by_side(jobs, progress)
+    except FaultRaised as raised:
+        raise RunError(program.source, [_diagnostic(program, raised.fault, limits.commands)]) from None
+    results = tuple(run_result(program, k, result) for k, result in enumerate(found))
+    if keep:
+        return Simulated(results, "compiled")
+    summaries = {
+        name: _summary(merged([result.sketches[i] for result in found])) for i, name in enumerate(program.observes)
+    }
+    return Simulated(results, "compiled", "", summaries)
+
+
+class _Replications:
+    """Replications of one compiled program under the limits of the options."""
+
+    def __init__(self, compiled: Simulator, settings: Settings, options: RunOptions, replications: int) -> None:
+        self.compiled = compiled
+        self.settings = settings
+        self.options = options
+        self.done = [0.0] * replications
+        self.stopped = False
+
+    def in_turn(self, progress: Progress | None) -> list[EngineResult]:
+        """One after the other in this thread."""
+        return [self.compiled.run(self.settings, k, self._pause(k, progress)) for k in range(len(self.done))]
+
+    def side_by_side(self, jobs: int, progress: Progress | None) -> list[EngineResult]:
+        """In threads; an error or an interrupt stops them all within some milliseconds.
+
+        Of several that fail the first one's error is raised, whichever came first.
+        """
+        with ThreadPoolExecutor(min(jobs, len(self.done))) as pool:
+            futures = [
+                pool.submit(self.compiled.run, self.settings, k, self._pause(k, None)) for k in range(len(self.done))
+            ]
+            try:
+                return [self._awaited(future, progress) for future in futures]
+            except BaseException:
+                self.stopped = True
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+
+    def _awaited(self, future: "Future[EngineResult]", progress: Progress | None) -> EngineResult:
+        """What a thread gives, with a look at the progress of all from time to time."""
+        while not future.done():
+            wait([future], _LOOK)
+            if progress is not None:
+                progress(sum(self.done) / len(self.done))
+        return future.result()
+
+    def _pause(self, k: int, progress: Progress | None) -> Pause:
+        options = self.options
+
+        def pause(events: int, time: float, present: int) -> None:
+            if self.stopped:
+                raise _StoppedError
+            self.done[k] = min(time / options.horizon, 1.0)
+            if progress is not None:
+                progress(sum(self.done) / len(self.done))
+            reached = ""
+            if options.events is not None and events >= options.events:
+                reached = f"{events} events"
+            elif options.memory is not None and (used := memory_in_use()) > options.memory:
+                reached = f"{used >> 20} MiB of memory"
+            if reached:
+                at = f"time {time:g} of {options.horizon:g}, {present} sessions present"
+                raise LimitError(f"the run was stopped at {reached}: {at}")
+
+        return pause
+
+
+class _StoppedError(Exception):
+    """Another replication has failed."""
+
+
+# -- results ---------------------------------------------------------------------------------------------------------
+
+
+def run_result(program: p.Program, replication: int, result: EngineResult) -> RunResult:
+    """A compiled run in the form of the reference's; `samples` is empty where none were kept."""
+    counts = Counts(
+        list(result.widths),
+        [[_stage_sums(row.stages[i]) for row in result.rows] for i in range(len(program.stages))],
+        [[] for _ in program.pools],
+        [[row.gauges[i] for row in result.rows] for i in range(len(program.gauges))],
+        [SessionSums(s.number, s.arrived, s.ended, s.lost, s.turns) for s in (row.sessions for row in result.rows)],
+        {name: [row.observes[i] for row in result.rows] for i, name in enumerate(program.observes)},
+    )
+    samples = {name: _samples(log) for name, log in zip(program.observes, result.logs, strict=False)}
+    waiting = tuple(f"session {serial} is at stage {program.stages[place].name}" for serial, place in result.waiting)
+    return RunResult(replication, series_of(program, counts), samples, counts, result.events, result.rested, waiting)
+
+
+def _stage_sums(row: StageRow) -> StageSums:
+    return StageSums(row.number, row.busy, row.nonempty, row.completed, row.wait, row.sojourn, row.service)
+
+
+def _samples(log: Log) -> Samples:
+    samples = Samples()
+    samples.values, samples.times, samples.sessions, samples.turns = log.values, log.times, log.sessions, log.turns
+    samples.closed = len(log.values)
+    return samples
+
+
+def _summary(sketch: Sketch) -> Summary:
+    """As `serq.semantics.summary.summarise` makes it of samples, with quantiles from the histogram."""
+    count = sketch.count
+    if sketch.undefined:
+        return Summary(count + sketch.undefined, reason="NaN was observed")
+    if count == 0:
+        return Summary(0, reason="nothing was observed in the window")
+    p50, p90, p99 = (sketch.quantile(level) for level in (0.5, 0.9, 0.99))
+    plain = Summary(count, None, None, None, sketch.least, sketch.most, p50, p90, p99)
+    if not (math.isfinite(sketch.least) and math.isfinite(sketch.most)):
+        return replace(plain, reason="an infinite value was observed")
+    plain = replace(plain, mean=sketch.mean)
+    if count == 1:
+        return replace(plain, reason="one observation has no variance")
+    variance = sketch.square / (count - 1)
+    cv2 = variance / sketch.mean**2 if sketch.mean else None
+    return replace(plain, variance=variance, cv2=cv2, reason="" if sketch.mean else "the mean is 0")
+
+
+# -- faults ----------------------------------------------------------------------------------------------------------
+
+
+def _diagnostic(program: p.Program, fault: Fault, commands: int) -> Diagnostic:
+    """The fault in the words of the reference."""
+    site, serial, value = fault.site, fault.serial, fault.values[0]
+    stage = program.stages[fault.place].name if 0 <= fault.place < len(program.stages) else ""
+    time = f"{fault.time:g}"
+    match site.kind:
+        case "work":
+            return errors.BadWork(span=site.span, session=serial, stage=stage, problem=_work_problem(value))
+        case "probability":
+            return errors.BadProbability(span=site.span, session=serial, value=f"{value:g}")
+        case "index":
+            last = site.size - 1
+            return errors.BadIndex(span=site.span, name=site.name, value=f"{value:g}", size=site.size, last=last)
+        case "unset":
+            return errors.UnsetAttribute(span=site.span, session=serial, name=site.name)
+        case "capacity":
+            what = f"capacity for n = {int(fault.values[1])}"
+            return errors.BadStageValue(span=site.span, what=what, stage=stage, value=f"{value:g}")
+        case "commands":
+            return errors.ZeroTimeLoop(span=site.span, limit=commands, time=time, session=serial)
+        case "replacement":
+            return errors.EndlessReplacement(span=site.span, ended=fault.place, time=time)
+        case "count":
+            return errors.BadCount(span=site.span, session=serial, value=f"{value:g}")
+        case "law":
+            return _bad_law(fault)
+        case "gap":
+            text = f"0, {fault.place} times in a row" if value == 0.0 else f"{value:g}"
+            return errors.BadGap(span=site.span, value=text)
+
+
+def _work_problem(work: float) -> str:
+    if work != work:
+        return "it is NaN"
+    return f"{work:g} is negative" if work < 0.0 else "it is infinite"
+
+
+def _bad_law(fault: Fault) -> Diagnostic:
+    site = fault.site
+    args = fault.values[: site.size]
+    law: LawName = site.name  # type: ignore[assignment]
+    problem = problem_of(Law(law, args)) or ""
+    return errors.BadLaw(span=site.span, law=law, arguments=", ".join(f"{a:g}" for a in args), problem=problem)

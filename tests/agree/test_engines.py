@@ -1,0 +1,119 @@
+"""The compiled simulator is the reference, only quicker: every sum, every sample in order, every count of events."""
+
+from dataclasses import replace
+
+import pytest
+from chain_programs import PROGRAMS
+from engine_programs import engine_program
+from engines import assert_same, events_of_both
+from finite_programs import finite_program
+
+from serq.codegen import jit
+from serq.engine.supported import why_not
+from serq.engines import run_compiled
+from serq.ir.program import Program
+from serq.models import shipped
+from serq.pipeline import SimulateOptions, load, load_text, run_options
+from serq.semantics.options import RunOptions
+from serq.semantics.reference import simulate
+from serq.semantics.summary import quantile
+
+MODELS = {model.name: load(model.path).program for model in shipped()}
+SUPPORTED = [name for name, program in MODELS.items() if why_not(program) is None]
+SMALL = [name for name, text in PROGRAMS.items() if why_not(load_text(text).program) is None]
+BACKENDS = ("cpython", "llvm") if jit.available() else ("cpython",)
+WITH_TIES, CHAINS = 60, 50
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_cache(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SERQ_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+def short(program: Program, horizon: float = 60.0) -> RunOptions:
+    options = run_options(program, SimulateOptions(horizon=horizon, warmup=horizon / 10, seed=5))
+    return replace(options, keep_samples=True)
+
+
+def test_most_textbook_models_can_be_compiled():
+    assert len(SUPPORTED) >= 12
+    assert len(SMALL) >= 10
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", SUPPORTED)
+def test_shipped_models(name, backend):
+    assert events_of_both(MODELS[name], short(MODELS[name], 300.0), backend) > 50
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", SMALL)
+def test_small_programs(name, backend):
+    program = load_text(PROGRAMS[name]).program
+    assert events_of_both(program, short(program), backend, opt=0) > 5
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("seed", range(WITH_TIES))
+def test_generated_programs_with_ties(seed, backend):
+    program = load_text(engine_program(seed)).program
+    assert why_not(program) is None
+    assert events_of_both(program, short(program), backend, opt=0) > 5
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("seed", range(CHAINS))
+def test_generated_chains(seed, backend):
+    program = load_text(finite_program(seed).text).program
+    assert events_of_both(program, short(program), backend, opt=0) > 5
+
+
+@pytest.mark.parametrize("name", ["mm1n", "mg1ps", "central_server", "loss"])
+def test_without_samples_the_sums_are_the_same(name):
+    program = MODELS[name]
+    options = replace(short(program, 500.0), keep_samples=False)
+    expected = simulate(program, options)
+    run = run_compiled(program, options, 1)
+    assert run.results[0].samples == {}
+    assert_same(run.results[0], expected)
+    for observe, samples in expected.samples.items():
+        values = sorted(samples.values)
+        summary = run.summaries[observe]
+        assert summary.count == len(values)
+        assert (summary.minimum, summary.maximum) == (values[0], values[-1])
+        assert summary.mean == pytest.approx(sum(values) / len(values), rel=1e-12)
+        for level, found in ((0.5, summary.p50), (0.9, summary.p90), (0.99, summary.p99)):
+            assert found == pytest.approx(quantile(values, level), rel=5e-4)
+
+
+def test_an_overloaded_queue_grows():
+    program = load_text(
+        "stage s : fifo; stage d : delay; stage p : ps(2);\n"
+        "workload { arrive poisson(9); }\n"
+        "session { set t = now; branch (0.5) { run p (~exp(1)); } run s (~exp(1)); run d (2); observe r = now - t; }\n"
+        "run { horizon 400; seed 2; }"
+    ).program
+    for backend in BACKENDS:
+        assert events_of_both(program, short(program, 400.0), backend) > 5000
+
+
+def test_replications_do_not_depend_on_threads():
+    program = MODELS["mm1"]
+    options = short(program, 300.0)
+    alone, together = run_compiled(program, options, 5), run_compiled(program, options, 5, jobs=2)
+    for k, (one, other) in enumerate(zip(alone.results, together.results, strict=True)):
+        assert_same(one, other)
+        assert_same(one, simulate(program, options, k))
+
+
+def test_what_one_event_observes_may_be_more_than_the_log_holds():
+    program = load_text(
+        "stage d : delay;\nworkload { arrive closed(140000); init { observe a = serial; } }\n"
+        "session { loop { run d (7); } }\nrun { horizon 10; seed 1; }"
+    ).program
+    options = replace(run_options(program, SimulateOptions()), keep_samples=True, events=None, horizon=6.0)
+    run = run_compiled(program, options, 1)
+    assert len(run.results[0].samples["a"].values) == 140000
+    assert_same(run.results[0], simulate(program, options))

@@ -1,0 +1,48 @@
+"""What stops a run stops it with the same words, whichever engine runs it."""
+
+from pathlib import Path
+
+import pytest
+
+from serq.base.errors import RunError
+from serq.codegen import jit
+from serq.engine.supported import why_not
+from serq.engines import run_compiled
+from serq.pipeline import load, load_text
+from serq.semantics.options import options_of
+from serq.semantics.reference import simulate
+
+CASES = {path.stem: load(path).program for path in sorted((Path(__file__).parent / "run").glob("*.sq"))}
+CASES |= {
+    f"{code} without a pool": load_text(text).program
+    for code, text in {
+        "SQ504": "stage s : fifo;\nworkload { arrive closed(3); }\n"
+        "session { loop { branch (serial == 1) { } else { set a = now; } run s (1); "
+        "branch (now > 5) { run s (a); } } }\n"
+        "run { horizon 20; }",
+        "SQ508": "stage s : ps(3 - n);\nworkload { arrive poisson(5); }\nsession { run s (~exp(1)); }\n"
+        "run { horizon 20; }",
+        "SQ510": "stage s : fifo;\nworkload { arrive closed(3); }\n"
+        "session { branch (now < 5) { run s (1); } end; }\nrun { horizon 20; }",
+    }.items()
+}
+SUPPORTED = [name for name, program in CASES.items() if why_not(program) is None]
+BACKENDS = ("cpython", "llvm") if jit.available() else ("cpython",)
+POOLS = {"SQ505", "SQ506", "SQ507", "SQ511", "SQ512"}
+
+
+def test_every_other_code_has_a_case_that_can_be_compiled():
+    codes = {name[:5] for name in CASES}
+    assert codes - {name[:5] for name in SUPPORTED} == POOLS
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", SUPPORTED)
+def test_the_same_diagnostics(name, backend):
+    program = CASES[name]
+    options = options_of(program)
+    with pytest.raises(RunError) as expected:
+        simulate(program, options)
+    with pytest.raises(RunError) as found:
+        run_compiled(program, options, 1, backend=backend, bounds_checked=True, opt=0)
+    assert found.value.diagnostics == expected.value.diagnostics

@@ -1,0 +1,51 @@
+"""Whether the compiled simulator did what the reference did, to the bit."""
+
+import math
+from array import array
+from collections.abc import Iterable
+from dataclasses import astuple
+
+from serq.codegen.program import Backend
+from serq.engines import run_compiled
+from serq.ir.program import Program
+from serq.semantics.options import RunOptions
+from serq.semantics.reference import RunResult, simulate
+from serq.semantics.statistics import Counts
+
+
+def raw(numbers: Iterable[float]) -> bytes:
+    """The bytes of doubles; all NaN are one."""
+    return array("d", (x if x == x else math.nan for x in numbers)).tobytes()
+
+
+def bits(counts: Counts) -> list[bytes]:
+    """All sums, as the bytes of doubles: NaN equals itself."""
+    rows = [*counts.stages, *counts.pools, counts.sessions, *counts.observes.values()]
+    out = [raw(counts.widths), *(raw(areas) for areas in counts.gauges)]
+    for row in rows:
+        for sums in row:
+            numbers = sums if isinstance(sums, tuple) else astuple(sums)
+            out.append(raw(numbers))
+    return out
+
+
+def events_of_both(
+    program: Program, options: RunOptions, backend: Backend, *, opt: int = 2, bounds_checked: bool = True
+) -> int:
+    """Assert that sums, samples and counts of events are the same; the number of events."""
+    expected = simulate(program, options)
+    (found,) = run_compiled(program, options, 1, backend=backend, opt=opt, bounds_checked=bounds_checked).results
+    assert_same(found, expected)
+    return expected.events
+
+
+def assert_same(found: RunResult, expected: RunResult) -> None:
+    """Both runs did the same."""
+    assert found.events == expected.events
+    assert bits(found.counts) == bits(expected.counts)
+    assert (found.rested, found.waiting) == (expected.rested, expected.waiting)
+    assert list(found.samples) in ([], list(expected.samples))
+    for name, samples in found.samples.items():
+        other = expected.samples[name]
+        for kept in ("values", "times", "sessions", "turns"):
+            assert raw(getattr(samples, kept)) == raw(getattr(other, kept)), (name, kept)

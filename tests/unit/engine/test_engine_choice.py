@@ -1,0 +1,95 @@
+"""Which engine runs, what it says about it, and that a run can be stopped."""
+
+from dataclasses import replace
+
+import pytest
+from command_line import serq
+
+from serq.base.errors import LimitError, UsageError
+from serq.engines import run_compiled, run_replications, why_not_compiled
+from serq.pipeline import SimulateOptions, load_text, run_options, simulate
+
+QUEUE = """stage s : fifo; workload { arrive poisson(0.5); }
+session { set t = now; run s (~exp(1)); observe r = now - t; }
+run { horizon 2000; seed 4; }"""
+POOL = """pool k { cap 2; } stage s : fifo; workload { arrive poisson(0.5); }
+session { hold k (1) { run s (~exp(1)); } }
+run { horizon 200; seed 4; }"""
+
+
+def settings(text, **changes):
+    program = load_text(text).program
+    return program, replace(run_options(program, SimulateOptions()), **changes)
+
+
+def test_auto_compiles_what_it_can():
+    program, options = settings(QUEUE)
+    assert why_not_compiled(program, options) == ""
+    assert simulate(program)[0].engine == "compiled"
+    report = simulate(load_text(POOL).program)[0]
+    assert (report.engine, report.why_reference) == ("reference", "it has a pool")
+    assert report.to_dict()["why_reference"] == "it has a pool"
+
+
+def test_checked_runs_are_the_reference_s():
+    program, options = settings(QUEUE, checked=True)
+    assert run_replications(program, options, 1).engine == "reference"
+
+
+def test_compiled_is_refused_where_it_cannot_be():
+    program, options = settings(POOL)
+    with pytest.raises(UsageError, match="it has a pool"):
+        run_replications(program, options, 1, engine="compiled")
+
+
+def test_both_engines_report_the_same():
+    program = load_text(QUEUE).program
+    ours, theirs = (simulate(program, SimulateOptions(engine=e))[0] for e in ("compiled", "reference"))
+    assert ours.estimates == theirs.estimates
+    assert ours.stages == theirs.stages
+    assert (ours.events, ours.stability) == (theirs.events, theirs.stability)
+    assert "histogram" in ours.method
+    assert "histogram" not in theirs.method
+    summary, exact = ours.observes[0].summary, theirs.observes[0].summary
+    assert summary.p99 == pytest.approx(exact.p99, rel=5e-4)
+    assert summary.variance == pytest.approx(exact.variance, rel=1e-10)
+
+
+def test_limits_on_events_stop_both_alike():
+    program, options = settings(QUEUE, events=500)
+    said = []
+    for engine in ("compiled", "reference"):
+        with pytest.raises(LimitError) as caught:
+            run_replications(program, options, 1, engine=engine)
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+
+
+def test_a_limit_on_memory_stops_an_overloaded_queue():
+    program, options = settings(QUEUE.replace("0.5", "50").replace("2000", "1e7"), memory=1)
+    with pytest.raises(LimitError, match="MiB of memory"):
+        run_replications(program, options, 1)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_the_progress_raises_stops_the_run(jobs):
+    def interrupt(part: float) -> None:
+        raise KeyboardInterrupt
+
+    program, options = settings(QUEUE.replace("2000", "1e9"))
+    with pytest.raises(KeyboardInterrupt):
+        run_compiled(program, options, 2, jobs, interrupt)
+
+
+def test_the_command_line_says_why(tmp_path, capsys):
+    pool, queue = tmp_path / "pool.sq", tmp_path / "queue.sq"
+    pool.write_text(POOL)
+    queue.write_text(QUEUE)
+    told = serq(capsys, "run", pool)
+    assert told.status == 0
+    assert "simulated by the reference interpreter: it has a pool" in told.err
+    assert "reference interpreter" not in serq(capsys, "run", pool, "--quiet").err
+    plain = serq(capsys, "run", queue)
+    assert "engine: compiled" in plain.out
+    assert plain.err == ""
+    assert serq(capsys, "run", pool, "--engine", "compiled").status == 2
