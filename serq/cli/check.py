@@ -4,13 +4,13 @@ import click
 
 from serq.base.errors import UsageError
 from serq.cli.common import Common, common_options, load
-from serq.cli.numbers import as_json, cut, estimate_json, short, with_interval
 from serq.cli.options import CHANCE, chain_options, simulation_options
 from serq.cli.progress import simulating
-from serq.cli.provenance import provenance
 from serq.cli.tables import table
 from serq.compare.agree import FALSE_ALARM, POWER, Row
 from serq.compare.three_way import CheckOptions, ThreeWay, three_way
+from serq.ir.numbers import as_json, cut, estimate_json, short, with_interval
+from serq.ir.provenance import provenance
 from serq.ir.results import Estimate
 from serq.pipeline import SimulateOptions, SolveOptions
 

@@ -7,13 +7,13 @@ import click
 
 from serq.base.errors import InputError, UsageError
 from serq.cli.common import Common, find_file
-from serq.cli.numbers import as_json, cut, rational, short
-from serq.cli.provenance import provenance, versions
 from serq.cli.tables import table
 from serq.closedforms.arguments import Argument
 from serq.closedforms.formula import Formula
 from serq.closedforms.matches import Matches
 from serq.closedforms.registry import FAMILIES, describe, evaluate, find, read_arguments, to_latex
+from serq.ir.numbers import as_json, cut, rational, short
+from serq.ir.provenance import provenance, versions
 
 
 @click.command("closed-form")

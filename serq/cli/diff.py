@@ -6,10 +6,10 @@ from pathlib import Path
 import click
 
 from serq.cli.common import emit
-from serq.cli.provenance import versions
 from serq.cli.tables import table
 from serq.compare.divergence import CONTEXT, TOLERANCE, Comparison, Divergence, compare_recordings
 from serq.compare.recorded import Cell, Row, read_recording
+from serq.ir.provenance import versions
 
 _WIDEST = 60
 

@@ -7,9 +7,9 @@ from serq.base.render import render_all
 from serq.cli.common import Common, common_options
 from serq.cli.options import chain_options
 from serq.cli.progress import exploring
-from serq.cli.provenance import provenance
 from serq.cli.remarks import remarks
 from serq.ir.program import Program
+from serq.ir.provenance import provenance
 from serq.pipeline import SolveOptions, explore_chain
 
 

@@ -14,7 +14,6 @@ from serq.base.render import render_all
 from serq.cli.common import Common, common_options
 from serq.cli.options import Verb, chain_options, with_options
 from serq.cli.progress import exploring
-from serq.cli.provenance import provenance
 from serq.cli.remarks import differences
 from serq.cli.streams import to_stderr
 from serq.exporters.errors import NotSymbolicError
@@ -24,6 +23,7 @@ from serq.exporters.target import Target
 from serq.ir.chain import Chain
 from serq.ir.expr import Number
 from serq.ir.program import Program
+from serq.ir.provenance import provenance
 from serq.pipeline import SolveOptions, explore_chain, limited, solve_chain
 
 LARGEST_RESULT = 400

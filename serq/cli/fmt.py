@@ -7,8 +7,8 @@ import click
 from serq.base.errors import UsageError
 from serq.base.output import write_text
 from serq.cli.common import emit
-from serq.cli.provenance import versions
 from serq.cli.streams import to_stderr
+from serq.ir.provenance import versions
 from serq.syntax.parser import parse
 from serq.syntax.printer import format_module
 from serq.syntax.reader import read_source

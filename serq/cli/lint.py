@@ -5,7 +5,7 @@ import click
 from serq.base.errors import LoadError
 from serq.base.render import render_all
 from serq.cli.common import Common, common_options, find_file, parse_sets
-from serq.cli.provenance import versions
+from serq.ir.provenance import versions
 
 
 @click.command("lint")

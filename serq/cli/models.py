@@ -11,7 +11,7 @@ from serq.base.output import OutputExists, cannot_write
 from serq.base.source import NOWHERE
 from serq.cli.common import emit
 from serq.cli.errors import NoSuchModel
-from serq.cli.provenance import versions
+from serq.ir.provenance import versions
 from serq.models import ShippedModel, find, shipped
 from serq.pipeline import load
 

@@ -8,12 +8,12 @@ import click
 
 from serq.base.errors import UsageError
 from serq.cli.common import Common, common_options, load
-from serq.cli.numbers import as_json, cut, rational, short
 from serq.cli.options import chain_options
-from serq.cli.provenance import provenance
 from serq.cli.tables import table
 from serq.ir.expr import Number, double
+from serq.ir.numbers import as_json, cut, rational, short
 from serq.ir.program import Program
+from serq.ir.provenance import provenance
 from serq.ir.results import Estimate
 from serq.pipeline import SolveOptions, closed_forms, limited, solve
 from serq.studies.price import Change, changes, prices

@@ -10,11 +10,11 @@ import click
 from serq.base.errors import UsageError
 from serq.base.output import cannot_write, check_target, make_directory
 from serq.cli.common import Common, common_options
-from serq.cli.numbers import short
 from serq.cli.progress import replaying
-from serq.cli.provenance import provenance
 from serq.cli.streams import to_stderr, to_stdout
+from serq.ir.numbers import short
 from serq.ir.program import Program, Turn
+from serq.ir.provenance import provenance
 from serq.pipeline import replay
 from serq.semantics.replay import Replayed, ReplayOptions
 from serq.semantics.replay_tables import STEP_COLUMNS, as_dict, request_lines, step_line, write_requests

@@ -8,12 +8,12 @@ import click
 
 from serq.base.output import check_directory
 from serq.cli.common import Common, common_options
-from serq.cli.numbers import short, with_interval
 from serq.cli.options import simulation_options
 from serq.cli.progress import simulating
-from serq.cli.provenance import provenance
 from serq.cli.streams import to_stderr
 from serq.cli.tables import table
+from serq.ir.numbers import short, with_interval
+from serq.ir.provenance import provenance
 from serq.pipeline import SimulateOptions, simulate
 from serq.semantics.report import RunReport, Section
 

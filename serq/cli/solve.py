@@ -5,13 +5,13 @@ from dataclasses import replace
 import click
 
 from serq.cli.common import Common, common_options
-from serq.cli.numbers import as_json, cut, estimate_json, rational, short
 from serq.cli.options import chain_options
 from serq.cli.progress import exploring
-from serq.cli.provenance import provenance
 from serq.cli.remarks import remarks
 from serq.cli.tables import table
+from serq.ir.numbers import as_json, cut, estimate_json, rational, short
 from serq.ir.program import Program
+from serq.ir.provenance import provenance
 from serq.pipeline import Solved, SolveOptions, explore_chain, solve_chain
 
 _WIDE = 10_000

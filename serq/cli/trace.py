@@ -7,8 +7,8 @@ import click
 
 from serq.base.output import check_target
 from serq.cli.common import emit
-from serq.cli.provenance import versions
 from serq.cli.streams import to_stderr, to_stdout
+from serq.ir.provenance import versions
 from serq.traces import convert as conversion
 
 _LINES_AT_A_TIME = 1000

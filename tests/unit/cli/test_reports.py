@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from serq.cli.numbers import cut, rational, short, with_interval
 from serq.cli.tables import table
+from serq.ir.numbers import cut, rational, short, with_interval
 from serq.ir.results import Estimate
 
 MM1N = Path(__file__).parents[3] / "models" / "textbook" / "mm1n.sq"

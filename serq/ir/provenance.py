@@ -1,4 +1,4 @@
-"""What every JSON report says about itself."""
+"""What every JSON report says about itself: versions, schema, and the program it is about."""
 
 import sys
 from importlib.metadata import PackageNotFoundError, version

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from serq.cli.numbers import as_json, short
+from serq.ir.numbers import as_json, short
 
 HUGE = Fraction(10) ** 400
 
