@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Self
 
 from serq.base.diagnostics import Diagnostic
+from serq.base.render import render_all
 from serq.base.source import SourceFile
 
 
@@ -20,13 +21,23 @@ class UsageError(SerqError):
 
 
 class DiagnosedError(SerqError):
-    """An error that is a list of diagnostics about one source file."""
+    """An error that is a list of diagnostics about one source file.
+
+    Its text is the first of them in one line; a traceback, in a terminal or a notebook, shows all with their lines and
+    carets (as the note of the exception).
+    """
 
     def __init__(self, source: SourceFile, diagnostics: Sequence[Diagnostic]) -> None:
         self.source = source
         self.diagnostics = tuple(diagnostics)
         first = self.diagnostics[0]
         super().__init__(f"{source.name}:{first.span.line}:{first.span.column}: {first.code}: {first.message}")
+        self.add_note(self.rendered)
+
+    @property
+    def rendered(self) -> str:
+        """Every diagnostic as the command line prints it: place, code, message, source line, carets, hint."""
+        return render_all(self.source, self.diagnostics)
 
     def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
         """Errors travel between processes: they are made again from what they were made from."""

@@ -2,15 +2,14 @@
 
 import click
 
-from serq.base.errors import UsageError
+from serq.api.checked import CheckResult, share
 from serq.cli.common import Common, common_options, load
 from serq.cli.options import CHANCE, chain_options, simulation_options
 from serq.cli.progress import simulating
 from serq.cli.tables import table
 from serq.compare.agree import FALSE_ALARM, POWER, Row
 from serq.compare.three_way import CheckOptions, ThreeWay, three_way
-from serq.ir.numbers import as_json, cut, estimate_json, short, with_interval
-from serq.ir.provenance import provenance
+from serq.ir.numbers import cut, short, with_interval
 from serq.ir.results import Estimate
 from serq.pipeline import SimulateOptions, SolveOptions
 
@@ -43,24 +42,12 @@ def command(
     """
     program = common.load()
     simulated = load(common.file, common.sets + simulate_with, quiet=True) if simulate_with else None
-    options = CheckOptions(simulation, solving, false_alarm, simulated, _percent(until_power))
+    options = CheckOptions(simulation, solving, false_alarm, simulated, share(until_power, "--until-power"))
     with simulating(common.quiet) as progress:
         result = three_way(program, options, progress)
-    common.emit(_text(result), _data(result))
+    common.emit(_text(result), CheckResult(result).to_dict())
     if not result.agreement.agrees or not result.agreement.compared:
         ctx.exit(1)
-
-
-def _percent(text: str | None) -> float | None:
-    if text is None:
-        return None
-    try:
-        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 1:
-        raise UsageError(f"--until-power takes a relative error such as 0.5%, not {text!r}")
-    return value
 
 
 def _text(result: ThreeWay) -> str:
@@ -139,37 +126,3 @@ def _verdict(result: ThreeWay) -> str:
             f"DISAGREES in {len(wrong)} of {agreement.compared} measures; {first.measure.name}: {first.why}\n{rate}\n"
         )
     return f"AGREES in {agreement.compared} measures{power}\n{rate}\n"
-
-
-def _data(result: ThreeWay) -> dict[str, object]:
-    agreement = result.agreement
-    return provenance(result.program, "check", "numpy", "scipy", "sympy", "python-flint") | {
-        "engine": "reference",
-        "seed": result.seed,
-        "horizon": result.horizon,
-        "warmup": result.warmup,
-        "replications": result.replications,
-        "events": result.events,
-        "chain": result.chain or None,
-        "no_chain": list(result.no_chain),
-        "formulas": list(result.formulas),
-        "no_formula": result.no_formula or None,
-        "agrees": agreement.agrees,
-        "compared": agreement.compared,
-        "tests": agreement.tests,
-        "false_alarm": agreement.false_alarm,
-        "finds": agreement.finds,
-        "measures": {row.measure.name: _row(row) for row in agreement.rows},
-    }
-
-
-def _row(row: Row) -> dict[str, object]:
-    witnesses = (("simulated", row.simulated), ("exact", row.exact), ("closed_form", row.closed))
-    out: dict[str, object] = {name: estimate_json(e) for name, e in witnesses if e is not None}
-    return out | {
-        "z": as_json(row.z),
-        "p_value": as_json(row.p_value),
-        "finds": as_json(row.finds),
-        "verdict": row.verdict,
-        "why": row.why,
-    }

@@ -1,19 +1,20 @@
 """`serq closed-form`: the formulas that fit a program, or one formula by its name."""
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 import click
 
+from serq.api.files import find_file
+from serq.api.matched import ClosedFormResult, plain
 from serq.base.errors import InputError, UsageError
-from serq.cli.common import Common, find_file
+from serq.cli.common import Common
 from serq.cli.tables import table
 from serq.closedforms.arguments import Argument
 from serq.closedforms.formula import Formula
 from serq.closedforms.matches import Matches
 from serq.closedforms.registry import FAMILIES, describe, evaluate, find, read_arguments, to_latex
-from serq.ir.numbers import as_json, cut, rational, short
-from serq.ir.provenance import provenance, versions
+from serq.ir.numbers import cut, rational, short
+from serq.ir.provenance import versions
 
 
 @click.command("closed-form")
@@ -85,7 +86,7 @@ def _by_name(formula: Formula, arguments: Sequence[str], latex: bool, common: Co
     meanings = {q.name: q.meaning for q in formula.measures}
     rows = [(name, _short(v), _exact(v), meanings.get(name, "")) for name, v in result.values.items()]
     text = f"{formula.title} ({result.method})\n\n" + table(rows, ("", "value", "exact", "meaning"), right=(1,))
-    values = {name: _plain(v) for name, v in result.values.items()}
+    values = {name: plain(v) for name, v in result.values.items()}
     common.emit(text, data | {"method": result.method, "values": values})
 
 
@@ -103,8 +104,7 @@ def _program(common: Common, latex: bool) -> bool:
 
     program = common.load()
     found = closed_forms(program)
-    data = provenance(program, "closed-form", "sympy") | _data(found)
-    common.emit(_text(found, latex), data)
+    common.emit(_text(found, latex), ClosedFormResult(found).to_dict())
     return bool(found.matches)
 
 
@@ -123,33 +123,6 @@ def _text(found: Matches, latex: bool) -> str:
     elif found.near_misses:
         out.append("does not fit:\n" + "".join(f"  {m.formula}: {m.reason}\n" for m in found.near_misses))
     return "\n".join(out)
-
-
-def _data(found: Matches) -> dict[str, object]:
-    return {
-        "matches": [
-            {
-                "formula": m.formula.name,
-                "title": m.formula.title,
-                "source": m.formula.source,
-                "parameters": {b.name: {"value": _plain(b.value), "text": b.text} for b in m.bindings},
-                "measures": {
-                    e.measure: {"value": as_json(e.value)} | ({"exact": str(e.value)} if e.is_exact else {})
-                    for e in m.estimates
-                    if e.value is not None
-                },
-            }
-            for m in found.matches
-        ],
-        "near_misses": [{"formula": m.formula, "reason": m.reason, "line": m.span.line} for m in found.near_misses],
-        "reason": found.why_not or None,
-    }
-
-
-def _plain(value: Argument) -> object:
-    if isinstance(value, tuple):
-        return [_plain(v) for v in value]
-    return str(value) if isinstance(value, Fraction) else as_json(value)
 
 
 def _short(value: Argument) -> str:

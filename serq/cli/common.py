@@ -1,7 +1,6 @@
 """What all verbs share: the options, loading a program, and where output goes."""
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,10 +8,10 @@ from typing import Any
 
 import click
 
-from serq.base.errors import InputError, UsageError
+from serq.api.files import find_file
+from serq.base.errors import UsageError
 from serq.base.output import check_target, write_text
 from serq.base.render import render_all
-from serq.cli.errors import NoSuchModel
 from serq.cli.options import Verb, with_options
 from serq.cli.streams import to_stderr, to_stdout
 from serq.ir.program import Program
@@ -83,21 +82,6 @@ def load(file: str, sets: tuple[str, ...] = (), quiet: bool = False) -> Program:
     if linked.warnings and not quiet:
         to_stderr(render_all(linked.program.source, linked.warnings))
     return linked.program
-
-
-def find_file(file: str) -> Path:
-    """The path of FILE: itself when it exists or looks like a path, else the shipped model of that name."""
-    path = Path(file)
-    if path.exists() or path.suffix:
-        return path
-    from serq.models import find, shipped
-
-    model = find(file)
-    if model is not None:
-        return model.path
-    if os.sep in file:
-        return path
-    raise InputError.of(NoSuchModel.like(file, [m.name for m in shipped()]))
 
 
 def parse_sets(sets: tuple[str, ...]) -> dict[str, str]:

@@ -8,9 +8,9 @@ import traceback
 
 import click
 
-from serq import __version__
 from serq.base.errors import DiagnosedError, LimitError, PlacelessError, SerqError
 from serq.base.render import render_all
+from serq.base.version import __version__
 from serq.cli.streams import discard, to_stderr, to_stdout
 
 INTERRUPTED = 130

@@ -2,9 +2,10 @@
 
 import click
 
+from serq.api.files import find_file
 from serq.base.errors import LoadError
 from serq.base.render import render_all
-from serq.cli.common import Common, common_options, find_file, parse_sets
+from serq.cli.common import Common, common_options, parse_sets
 from serq.ir.provenance import versions
 
 

@@ -8,7 +8,7 @@ from types import FrameType
 
 import click
 
-from serq import __version__
+from serq.base.version import __version__
 from serq.cli.failures import INTERRUPTED, run_and_report
 from serq.cli.streams import prepare_streams
 

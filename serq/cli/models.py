@@ -6,11 +6,11 @@ from textwrap import wrap
 
 import click
 
+from serq.api.errors import NoSuchModel
 from serq.base.errors import InputError, OutputError
 from serq.base.output import OutputExists, cannot_write
 from serq.base.source import NOWHERE
 from serq.cli.common import emit
-from serq.cli.errors import NoSuchModel
 from serq.ir.provenance import versions
 from serq.models import ShippedModel, find, shipped
 from serq.pipeline import load

@@ -4,27 +4,24 @@ from dataclasses import replace
 
 import click
 
+from serq.api.remarks import remarks
+from serq.api.solved import METHODS, solve_program
 from serq.cli.common import Common, common_options
 from serq.cli.options import chain_options
 from serq.cli.progress import exploring
-from serq.cli.remarks import remarks
 from serq.cli.tables import table
-from serq.ir.numbers import as_json, cut, estimate_json, rational, short
+from serq.ir.numbers import cut, rational, short
 from serq.ir.program import Program
-from serq.ir.provenance import provenance
-from serq.pipeline import Solved, SolveOptions, explore_chain, solve_chain
+from serq.pipeline import Solved, SolveOptions
 
 _WIDE = 10_000
-_METHODS = ("auto", "direct", "gth", "dixon", "lu", "storm")
 _METHOD = "Elimination in a band (gth), p-adic lifting (dixon, rational), sparse factors (lu, doubles), or Storm."
-_ALWAYS_DOUBLES = {"lu": False}
-"""Methods that give no rationals, however small the chain."""
 
 
 @click.command("solve")
 @common_options
 @click.option("--exact", is_flag=True, help="Answer in rationals, whatever it takes.")
-@click.option("--method", type=click.Choice(_METHODS), default="auto", show_default=True, help=_METHOD)
+@click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True, help=_METHOD)
 @click.option("--states", "show_states", is_flag=True, help="Print the whole stationary vector.")
 @chain_options()
 def command(common: Common, solving: SolveOptions, exact: bool, method: str, show_states: bool) -> None:
@@ -34,17 +31,10 @@ def command(common: Common, solving: SolveOptions, exact: bool, method: str, sho
     program is no finite Markov chain or has no steady state (every reason is printed).
     """
     program = common.load()
-    wanted = True if exact or method == "dixon" else _ALWAYS_DOUBLES.get(method)
-    options = replace(solving, exact=wanted, method="auto" if method == "storm" else method)
+    options = replace(solving, exact=exact or None, method=method)
     with exploring(common.quiet) as progress:
-        chain = explore_chain(program, options, progress)
-    if method == "storm":
-        from serq.compare.storm_chain import solve_with_storm
-
-        solved = solve_with_storm(chain, exact=exact or None, source=program.source)
-    else:
-        solved = solve_chain(chain, program, options)
-    common.emit(_text(program, solved, exact, show_states), _data(program, solved, show_states))
+        result = solve_program(program, options, progress)
+    common.emit(_text(program, result.solved, exact, show_states), result.to_dict(show_states))
 
 
 def _text(program: Program, solved: Solved, exact: bool, show_states: bool) -> str:
@@ -74,26 +64,3 @@ def _states(solved: Solved) -> str:
         for state, p in zip(solved.chain.states, solved.solution.probabilities, strict=True)
     ]
     return table(rows, ("state", "probability", "exact"), right=(1,))
-
-
-def _data(program: Program, solved: Solved, show_states: bool) -> dict[str, object]:
-    chain, solution = solved.chain, solved.solution
-    data = provenance(program, "solve", "numpy", "scipy", "python-flint") | {
-        "states": chain.size,
-        "recurrent": solved.recurrent,
-        "transitions": len(chain.transitions),
-        "method": solution.method,
-        "residual": solution.residual,
-        "bound": solution.bound,
-        "checks": list(solution.checks),
-        "lumped": list(chain.lumped),
-        "truncated": list(chain.truncated),
-        "approximated": list(chain.approximated),
-        "measures": {e.measure: estimate_json(e) for e in solved.estimates},
-    }
-    if show_states:
-        pairs = zip(chain.states, solution.probabilities, strict=True)
-        data["distribution"] = [
-            {"state": s, "probability": as_json(p)} | ({"exact": rational(p)} if rational(p) else {}) for s, p in pairs
-        ]
-    return data

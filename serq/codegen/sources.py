@@ -6,7 +6,7 @@ from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
 
-import serq
+from serq.base.version import __version__
 
 _IMPORT = re.compile(r"^from (serq(?:\.\w+)+) import", re.MULTILINE)
 
@@ -29,4 +29,4 @@ def compiler_fingerprint() -> str:
     digest = blake2b(digest_size=16)
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
-    return f"{serq.__version__} {sys.version_info[:2]} {digest.hexdigest()}"
+    return f"{__version__} {sys.version_info[:2]} {digest.hexdigest()}"

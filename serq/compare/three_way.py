@@ -49,6 +49,7 @@ class ThreeWay:
     warmup: float
     seed: int
     events: int
+    engine: str
     chain: str
     formulas: tuple[str, ...]
     no_chain: tuple[str, ...] = ()
@@ -87,6 +88,7 @@ def three_way(
         settings.warmup,
         settings.seed,
         report.events,
+        report.engine,
         chain,
         formulas,
         no_chain,

@@ -3,7 +3,7 @@
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
-from serq import __version__
+from serq.base.version import __version__
 from serq.ir.fingerprint import fingerprint
 from serq.ir.program import Program
 

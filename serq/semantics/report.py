@@ -6,11 +6,9 @@ Nothing in it is a formatted text but the reasons why something has no value; `t
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from html import escape
 from math import isfinite
-from typing import Any
 
-from serq import __version__
+from serq.base.version import __version__
 from serq.ir import program as p
 from serq.ir.fingerprint import fingerprint
 from serq.ir.measures import measures_of
@@ -108,22 +106,6 @@ class RunReport:
             "gauges": [s.to_dict() for s in self.gauges],
             "sessions": self.sessions.to_dict(),
         }
-
-    def to_frame(self) -> Any:
-        """One row per measure, as a pandas DataFrame (needs the extra `frames`)."""
-        import pandas
-
-        columns = ("measure", "value", "half_width", "standard_error", "degrees", "method", "reason")
-        return pandas.DataFrame([{c: getattr(e, c) for c in columns} for e in self.estimates])
-
-    def _repr_html_(self) -> str:
-        """A table for notebooks."""
-        rows = "".join(
-            f"<tr><td>{escape(e.measure)}</td><td>{_cell(e.value)}</td><td>{_cell(e.half_width)}</td></tr>"
-            for e in self.estimates
-        )
-        head = f"<tr><th>{escape(self.program)}</th><th>value</th><th>half width</th></tr>"
-        return f"<table>{head}{rows}</table>"
 
 
 def report_of(
@@ -236,7 +218,3 @@ def _number(value: object) -> object:
         return value
     number = float(value)  # type: ignore[arg-type]
     return number if isfinite(number) else None
-
-
-def _cell(value: object) -> str:
-    return "" if value is None else f"{float(value):.6g}"  # type: ignore[arg-type]

@@ -1,8 +1,10 @@
 """The code blocks of a page of the documentation, and what it takes to run them."""
 
+import io
 import re
 import shlex
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +32,7 @@ def blocks(page: str) -> list[Block]:
 
 @dataclass(frozen=True)
 class Ran:
-    """A command of a page: its words, and how it ended."""
+    """A command of a page: its words (none for a block of Python), how it ended, and what it printed."""
 
     words: list[str]
     status: int
@@ -45,17 +47,21 @@ def follow(page: str, folder: Path, run: Run) -> list[Ran]:
     """Do what a page says, from top to bottom, in a folder.
 
     A block `serq NAME` is a file to write; `serq NAME broken` is one that does not load. A block `sh` holds one `serq`
-    command a line, which must end with status 0 or with what a comment `# exit status N` behind it says. A block `text
-    output` is what the last command printed, where `...` stands for any lines, or for the rest of a line.
+    command a line, which must end with status 0 or with what a comment `# exit status N` behind it says. The blocks
+    `python` of a page are one program. A block `text output` is what the last command or block printed, where `...`
+    stands for any lines, or for the rest of a line.
     """
     done: list[Ran] = []
+    names: dict[str, object] = {"__name__": "__page__"}
     for block in blocks(page):
         if block.kind == "serq" and block.argument:
             (folder / block.argument.split()[0]).write_text(block.text, "utf-8")
         elif block.kind == "sh":
             done += [_command(line, run) for line in block.text.splitlines() if line.strip()]
+        elif block.kind == "python":
+            done.append(_python(block.text, names))
         elif (block.kind, block.argument) == ("text", "output"):
-            assert matches(block.text, done[-1].out), f"{' '.join(done[-1].words)} printed\n{done[-1].out}"
+            assert matches(block.text, done[-1].out), f"{' '.join(done[-1].words) or 'Python'} printed\n{done[-1].out}"
     return done
 
 
@@ -66,6 +72,13 @@ def _command(line: str, run: Run) -> Ran:
     status, out = run(words[1:])
     assert status == (int(expected[1]) if expected else 0), f"{line} ended with {status} and printed\n{out}"
     return Ran(words, status, out)
+
+
+def _python(text: str, names: dict[str, object]) -> Ran:
+    out = io.StringIO()
+    with redirect_stdout(out):
+        exec(compile(text, "<page>", "exec"), names)
+    return Ran([], 0, out.getvalue())
 
 
 def matches(expected: str, found: str) -> bool:

@@ -6,7 +6,7 @@ import math
 import pytest
 from running import options, program_of, report, run
 
-from serq import __version__
+from serq.base.version import __version__
 from serq.ir.fingerprint import fingerprint
 from serq.ir.measures import measures_of
 from serq.semantics.replications import replicate
@@ -108,15 +108,6 @@ def test_measures_are_found_by_name():
     assert result.estimate("stage.svc.number").value == result.stages[0].estimates["number"].value
     with pytest.raises(KeyError):
         result.estimate("stage.svc.nothing")
-
-
-def test_frames_and_notebooks():
-    pytest.importorskip("pandas")
-    result = report(TEXT)
-    frame = result.to_frame()
-    assert list(frame.measure) == [e.measure for e in result.estimates]
-    assert frame.set_index("measure").value["stage.svc.number"] == result.estimate("stage.svc.number").value
-    assert "<td>stage.svc.number</td>" in result._repr_html_()
 
 
 def test_quantiles_interpolate():

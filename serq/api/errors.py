@@ -1,4 +1,4 @@
-"""What can be wrong with what a verb is given to read."""
+"""What can be wrong with what somebody asks to be read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

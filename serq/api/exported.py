@@ -1,0 +1,169 @@
+"""A program's Markov chain as texts for other tools."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from serq.api.remarks import differences
+from serq.api.tabular import Tabular, html_table
+from serq.base.diagnostics import Diagnostic
+from serq.base.errors import LimitError, NoSteadyStateError, UsageError
+from serq.base.output import check_directory, write_text
+from serq.exporters.errors import NotSymbolicError
+from serq.exporters.prism import Prism, PrismExport
+from serq.exporters.rewards import ExportedMeasure
+from serq.exporters.target import Target
+from serq.ir.chain import Chain
+from serq.ir.expr import Number
+from serq.ir.program import Program
+from serq.ir.provenance import provenance
+from serq.pipeline import SolveOptions, explore_chain, limited, solve_chain
+
+LARGEST_RESULT = 400
+"""States up to which the property file carries the values, which are rationals."""
+
+TARGETS: Mapping[str, str] = {
+    "prism": "PRISM text with open constants (also for Storm).",
+    "drn": "The explored chain in Storm's DRN format.",
+    "explicit": "The explored chain as .tra, .sta, .lab, .srew.",
+    "dot": "A small chain as a picture for Graphviz.",
+}
+"""What there is to export to, and what it is."""
+
+
+@dataclass(frozen=True)
+class ExportResult(Tabular):
+    """The texts by file name, the commands that read them, and how the exported chain differs from the program's.
+
+    `not_symbolic` says why a program that was to become PRISM text is written as explicit files instead.
+    """
+
+    program: Program
+    target: str
+    texts: Mapping[str, str]
+    commands: tuple[str, ...]
+    differences: tuple[str, ...]
+    not_symbolic: tuple[Diagnostic, ...] = ()
+
+    @property
+    def symbolic(self) -> bool:
+        """Whether constants are left open."""
+        return self.target == "prism" and not self.not_symbolic
+
+    def write(self, directory: str | Path = ".") -> tuple[Path, ...]:
+        """Write the files into a directory, which is made where it does not exist. OutputError when that fails."""
+        folder = check_directory(Path(directory))
+        for name, text in self.texts.items():
+            write_text(folder / name, text)
+        return tuple(folder / name for name in self.texts)
+
+    def rows(self) -> list[dict[str, object]]:
+        """A row per file."""
+        return [{"file": name, "lines": text.count("\n"), "text": text} for name, text in self.texts.items()]
+
+    def to_dict(self, directory: str | Path = ".") -> dict[str, object]:
+        """What `serq export --json` prints when the files are written to that directory."""
+        return provenance(self.program, "export") | {
+            "target": self.target,
+            "files": [str(Path(directory) / name) for name in self.texts],
+            "symbolic": self.symbolic,
+            "differences": list(self.differences),
+            "not_symbolic": [d.to_dict(self.program.source.name) for d in self.not_symbolic],
+            "commands": list(self.commands),
+        }
+
+    def _repr_html_(self) -> str:
+        rows = [(name, str(text.count("\n"))) for name, text in self.texts.items()]
+        return html_table(f"{self.program.name}: {self.target}", ("file", "lines"), rows)
+
+
+def export_program(
+    program: Program,
+    target: str,
+    options: SolveOptions = SolveOptions(),
+    keep_open: frozenset[str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> ExportResult:
+    """Export to one of the TARGETS; `keep_open`: the only constants left open in PRISM text (None: all that can be).
+
+    UsageError for an unknown target or constant; otherwise what `serq.pipeline.explore_chain` raises.
+    """
+    if target not in TARGETS:
+        raise UsageError(f"there is no export to {target!r}; there is {', '.join(TARGETS)}")
+    unknown = (keep_open or frozenset()) - {c.name for c in program.constants}
+    if unknown:
+        raise UsageError(f"--const-open: no let is called {', '.join(sorted(unknown))}")
+    exporter = _Export(program, options, progress)
+    reasons: tuple[Diagnostic, ...] = ()
+    commands: tuple[str, ...] = ()
+    texts: Mapping[str, str]
+    if target == "prism":
+        try:
+            done = exporter.prism(keep_open)
+            texts, commands = done.texts(program.name), done.commands
+        except NotSymbolicError as error:
+            reasons = error.diagnostics
+            texts = exporter.explored("explicit")
+    else:
+        texts = exporter.explored(target)
+    return ExportResult(program, target, texts, commands, tuple(exporter.differences()), reasons)
+
+
+class _Export:
+    """Explores only when somebody needs the chain, and at most once."""
+
+    def __init__(self, program: Program, options: SolveOptions, progress: Callable[[int, int], None] | None) -> None:
+        self.program = limited(program, options.limit)
+        self.options = options
+        self.progress = progress
+        self._chain: Chain | None = None
+
+    @property
+    def chain(self) -> Chain:
+        if self._chain is None:
+            self._chain = explore_chain(self.program, self.options, self.progress)
+        return self._chain
+
+    def prism(self, keep_open: frozenset[str] | None) -> PrismExport:
+        bound = self._bound()
+        done = Prism(keep_open, bound).export(self.program)
+        results = self._results({m.measure.name: m for m in done.measures if isinstance(m, ExportedMeasure)})
+        return Prism(keep_open, bound, results).export(self.program)
+
+    def differences(self) -> list[str]:
+        """In what the chain is another one than the program's, where it was explored; the PRISM text is exact."""
+        return [] if self._chain is None else differences(self._chain)
+
+    def _bound(self) -> int | None:
+        """The largest number of sessions present, where the program itself does not say it."""
+        from serq.ir.program import Poisson, Renewal
+
+        arrivals = self.program.arrivals
+        if not isinstance(arrivals, Poisson | Renewal) or arrivals.limit is not None:
+            return None
+        return int(max(self.chain.state_rewards["sessions.number"]))
+
+    def _results(self, measures: Mapping[str, ExportedMeasure]) -> dict[str, Number]:
+        """Long-run values of the rewards, from the explored chain; none where it is large or has no steady state."""
+        try:
+            options = replace(self.options, states=min(self.options.states or LARGEST_RESULT, LARGEST_RESULT))
+            chain = self._chain or explore_chain(self.program, options)
+            if chain.size > LARGEST_RESULT:
+                return {}
+            solved = solve_chain(chain, self.program, SolveOptions(exact=True))
+        except (LimitError, NoSteadyStateError):
+            return {}
+        values = {e.measure: e.value for e in solved.estimates if e.value is not None}
+        rewards = {m.numerator: values[name] for name, m in measures.items() if not m.denominator and name in values}
+        for name, measure in measures.items():
+            if measure.denominator in rewards and name in values:
+                rewards.setdefault(measure.numerator, values[name] * rewards[measure.denominator])
+        return rewards
+
+    def explored(self, target: str) -> Mapping[str, str]:
+        from serq.exporters.dot import Dot
+        from serq.exporters.drn import Drn
+        from serq.exporters.explicit import Explicit
+
+        targets: dict[str, Target[Chain]] = {"drn": Drn(), "explicit": Explicit(), "dot": Dot()}
+        return targets[target].emit(self.chain, self.program.name)

@@ -1,0 +1,142 @@
+"""A loaded program, and a method for each question that can be asked of it.
+
+    import serq
+
+    p = serq.load("mm1n", N=8)
+    p.solve(exact=True)["stage.svc.throughput"]
+
+The methods are the verbs of the command line: the same options, the same answers, errors as exceptions.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+import serq.pipeline as pipeline
+from serq.api.files import find_file
+from serq.api.keywords import CheckKeywords, SimulateKeywords, SolveKeywords, options_from, refuse_unknown, split
+from serq.base.diagnostics import Diagnostic
+from serq.base.source import SourceFile
+from serq.check.link import link
+from serq.check.overrides import OverrideValue
+from serq.ir.expr import Number
+from serq.ir.measures import measures_of
+from serq.ir.program import Program
+from serq.pipeline import SimulateOptions, SolveOptions
+from serq.syntax.parser import parse
+from serq.syntax.reader import read_source
+
+if TYPE_CHECKING:
+    # Named in signatures only: a program pays for the answers that it asks for.
+    from serq.api.checked import CheckResult
+    from serq.api.explained import ExplainResult
+    from serq.api.exported import ExportResult
+    from serq.api.matched import ClosedFormResult
+    from serq.api.simulated import SimulateResult
+    from serq.api.solved import SolveResult
+
+
+@dataclass(frozen=True)
+class Model:
+    """A loaded program. `constants`: the values given for its lets; `warnings`: what is odd about it."""
+
+    source: SourceFile
+    program: Program = field(repr=False)
+    constants: Mapping[str, OverrideValue] = field(default_factory=dict)
+    warnings: tuple[Diagnostic, ...] = ()
+
+    @classmethod
+    def of(cls, source: SourceFile, constants: Mapping[str, OverrideValue]) -> "Model":
+        """Parse and link a text. LoadError with every fault, UsageError for a constant that the program has not."""
+        linked = link(parse(source), constants)
+        return cls(source, linked.program, dict(constants), linked.warnings)
+
+    @property
+    def name(self) -> str:
+        """The program's name: the file's, without folders and suffix."""
+        return self.program.name
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The names of everything that can be asked."""
+        return tuple(m.name for m in measures_of(self.program))
+
+    def let(self, name: str) -> Number:
+        """The value of a constant, a `Fraction` where it is rational. KeyError when there is no such `let`."""
+        return self.program.constant(name).folded.exact
+
+    def having(self, **constants: OverrideValue) -> "Model":
+        """The same program with other constants: numbers, or texts of expressions such as `"1/mu"`."""
+        return Model.of(self.source, {**self.constants, **constants})
+
+    def simulate(self, **options: Unpack[SimulateKeywords]) -> "SimulateResult":
+        """Run the program: every measure with its confidence interval (see `serq.pipeline.SimulateOptions`).
+
+        RunError, with the line, when the program fails; LimitError when a limit is reached.
+        """
+        from serq.api.simulated import SimulateResult
+
+        report, results = pipeline.simulate(self.program, options_from(SimulateOptions, options))
+        return SimulateResult(self.program, report, results)
+
+    def solve(self, **options: Unpack[SolveKeywords]) -> "SolveResult":
+        """The exact steady state (see `serq.pipeline.SolveOptions`); rational when small or with `exact=True`.
+
+        OutsideFragmentError with every reason, NoSteadyStateError, LimitError.
+        """
+        from serq.api.solved import solve_program
+
+        return solve_program(self.program, options_from(SolveOptions, options))
+
+    def explain(self, **options: Unpack[SolveKeywords]) -> "ExplainResult":
+        """Whether the program is a finite Markov chain; if not, every reason."""
+        from serq.api.explained import explain_program
+
+        return explain_program(self.program, options_from(SolveOptions, options))
+
+    def check(self, **options: Unpack[CheckKeywords]) -> "CheckResult":
+        """Simulation, chain and formula side by side, four replications unless told otherwise."""
+        from serq.api.checked import CheckResult
+        from serq.compare.three_way import CheckOptions, three_way
+
+        to_simulate, to_solve, rest = split(options)
+        refuse_unknown(rest, list(CheckKeywords.__annotations__))
+        plain = CheckOptions()
+        simulation = replace(plain.simulation, **to_simulate)
+        wanted = replace(plain, simulation=simulation, solving=SolveOptions(**to_solve), **rest)
+        return CheckResult(three_way(self.program, wanted))
+
+    def closed_forms(self) -> "ClosedFormResult":
+        """The known formulas that fit the program, their values, and why others do not fit."""
+        from serq.api.matched import ClosedFormResult
+
+        return ClosedFormResult(pipeline.closed_forms(self.program))
+
+    def export(
+        self, target: str, keep_open: Collection[str] | None = None, **options: Unpack[SolveKeywords]
+    ) -> "ExportResult":
+        """The Markov chain for other tools: `prism`, `drn`, `explicit` or `dot`, as texts that `write` puts on disk."""
+        from serq.api.exported import export_program
+
+        opened = None if keep_open is None else frozenset(keep_open)
+        return export_program(self.program, target, options_from(SolveOptions, options), opened)
+
+    def _repr_html_(self) -> str:
+        from serq.api.tabular import html_table
+
+        rows = [(c.name, str(c.folded.exact)) for c in self.program.constants]
+        return html_table(self.name, ("constant", "value"), rows)
+
+
+def load(file: str | Path, /, **constants: OverrideValue) -> Model:
+    """Load a program: a path, or the name of one that ships. Keywords are other values for its lets.
+
+    InputError when there is no such file, LoadError with every fault of the program, UsageError for an unknown `let`.
+    """
+    return Model.of(read_source(find_file(str(file))), constants)
+
+
+def loads(text: str, /, name: str = "program.sq", **constants: OverrideValue) -> Model:
+    """Load a program from its text; `name` is what diagnostics call it."""
+    return Model.of(SourceFile(name, text), constants)

@@ -1,0 +1,87 @@
+"""The exact steady state as an answer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from serq.api.tabular import Answers, estimates_table
+from serq.ir.numbers import as_json, estimate_json, rational
+from serq.ir.program import Program
+from serq.ir.provenance import provenance
+from serq.ir.results import Estimate
+from serq.pipeline import Solved, SolveOptions, explore_chain, solve_chain
+
+METHODS = ("auto", "direct", "gth", "dixon", "lu", "storm")
+"""Ways to solve a chain; `auto` chooses by its size and shape."""
+
+_ALWAYS_DOUBLES = {"lu": False}
+"""Methods that give no rationals, however small the chain."""
+
+
+@dataclass(frozen=True)
+class SolveResult(Answers):
+    """A solved program: its chain, the stationary vector, and every measure."""
+
+    program: Program
+    solved: Solved
+
+    @property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """Every measure, exact where the solution is rational."""
+        return self.solved.estimates
+
+    @property
+    def states(self) -> int:
+        """Number of states of the chain."""
+        return self.solved.chain.size
+
+    def distribution(self) -> dict[str, object]:
+        """The stationary probability of each recurrent state, by its readable text."""
+        from serq.semantics.answers import distribution
+
+        return dict(distribution(self.solved.chain, self.solved.solution))
+
+    def to_dict(self, states: bool = False) -> dict[str, object]:
+        """What `serq solve --json` prints; with `states` also the whole stationary vector."""
+        chain, solution = self.solved.chain, self.solved.solution
+        data = provenance(self.program, "solve", "numpy", "scipy", "python-flint") | {
+            "states": chain.size,
+            "recurrent": self.solved.recurrent,
+            "transitions": len(chain.transitions),
+            "method": solution.method,
+            "residual": solution.residual,
+            "bound": solution.bound,
+            "checks": list(solution.checks),
+            "lumped": list(chain.lumped),
+            "truncated": list(chain.truncated),
+            "approximated": list(chain.approximated),
+            "measures": {e.measure: estimate_json(e) for e in self.estimates},
+        }
+        if states:
+            pairs = zip(chain.states, solution.probabilities, strict=True)
+            data["distribution"] = [
+                {"state": s, "probability": as_json(p)} | ({"exact": rational(p)} if rational(p) else {})
+                for s, p in pairs
+            ]
+        return data
+
+    def _repr_html_(self) -> str:
+        caption = f"{self.program.name}: {self.states} states; {self.solved.solution.method}"
+        return estimates_table(caption, self.estimates)
+
+
+def solve_program(
+    program: Program, options: SolveOptions, progress: Callable[[int, int], None] | None = None
+) -> SolveResult:
+    """Explore and solve by one of the METHODS; `exact` None means rational where the chain is small.
+
+    Raises what `serq.pipeline.solve` raises, and StormError when the method is `storm` and Storm fails.
+    """
+    chain = explore_chain(program, options, progress)
+    if options.method == "storm":
+        from serq.compare.storm_chain import solve_with_storm
+
+        solved = solve_with_storm(chain, exact=options.exact, source=program.source)
+        return SolveResult(program, solved)
+    rational_asked = options.exact or options.method == "dixon"
+    wanted = True if rational_asked else _ALWAYS_DOUBLES.get(options.method, options.exact)
+    return SolveResult(program, solve_chain(chain, program, replace(options, exact=wanted)))

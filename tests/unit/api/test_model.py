@@ -1,0 +1,184 @@
+"""A loaded program answers in Python as the command line does."""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import serq as run
+
+import serq
+from serq.api.model import Model
+from serq.base.errors import InputError, LoadError, OutsideFragmentError, RunError, UsageError
+
+TEXT = """let N = 3;  let mu = 1.0;
+stage svc : fifo;
+stage think : delay;
+workload { arrive closed(N); }
+session { loop { set t0 = now; run svc (~exp(1 / mu)); observe response = now - t0; run think (~exp(4)); } }
+run { horizon 400; warmup 10; seed 1; }
+"""
+SHORT = {"horizon": 400, "warmup": 10}
+
+
+@pytest.fixture
+def p() -> Model:
+    return serq.loads(TEXT)
+
+
+def test_public_names_are_there_and_no_others() -> None:
+    assert all(hasattr(serq, name) for name in serq.__all__)
+    assert dir(serq) == sorted(serq.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        serq.nothing  # noqa: B018
+
+
+# -- loading ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_path_and_a_shipped_name(tmp_path: Path) -> None:
+    file = tmp_path / "m.sq"
+    file.write_text(TEXT, "utf-8")
+    assert serq.load(file).name == serq.load(str(file)).name == "m"
+    assert serq.load("mm1n", N=2).let("N") == 2
+
+
+def test_constants_are_numbers_or_expressions(p: Model) -> None:
+    assert p.let("mu") == 1
+    assert p.having(mu=0.8).let("mu") == Fraction(4, 5)
+    assert p.having(mu="1 / N", N=4).let("mu") == Fraction(1, 4)
+    assert p.having(N=4).having(mu=2).constants == {"N": 4, "mu": 2}
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: serq.load("nowhere.sq"), InputError, "nowhere.sq"),
+        (lambda: serq.load("mm1m"), InputError, "mm1m"),
+        (lambda: serq.loads(TEXT, M=2), UsageError, "no `let M`"),
+        (lambda: serq.loads(TEXT).simulate(horizn=1), UsageError, "did you mean 'horizon'"),
+        (lambda: serq.loads(TEXT).solve(seed=1), UsageError, "no option 'seed'"),
+        (lambda: serq.loads(TEXT).check(sede=1), UsageError, "did you mean 'seed'"),
+        (lambda: serq.loads(TEXT).export("prisma"), UsageError, "there is prism, drn"),
+        (lambda: serq.loads(TEXT).export("prism", keep_open={"M"}), UsageError, "M"),
+        (lambda: serq.loads(TEXT).solve()["stage.svc.numbr"], UsageError, "stage.svc.number"),
+        (lambda: serq.loads(TEXT).simulate(**SHORT).observations("response"), UsageError, "keep_samples"),
+    ],
+)
+def test_what_is_wrong_is_said(call: Callable[[], object], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_an_error_shows_the_line_and_the_caret() -> None:
+    with pytest.raises(LoadError) as caught:
+        serq.loads(TEXT.replace("run svc", "run svd"), name="m.sq")
+    (note,) = caught.value.__notes__
+    assert note == caught.value.rendered
+    assert note.startswith("m.sq:5:36: error[SQ")
+    assert "run svd" in note.splitlines()[1]
+    assert note.splitlines()[2].strip("| ") == "^^^"
+
+
+def test_errors_while_running_and_outside_of_the_fragment() -> None:
+    with pytest.raises(RunError, match="SQ5"):
+        serq.loads(TEXT.replace("~exp(4)", "-1")).simulate()
+    fixed = serq.loads(TEXT.replace("~exp(4)", "4"))
+    with pytest.raises(OutsideFragmentError, match="SQ601"):
+        fixed.solve()
+    reasons = fixed.explain()
+    assert not reasons.markov
+    assert "^" in str(reasons)
+
+
+# -- answers ---------------------------------------------------------------------------------------------------------
+
+
+def report(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(run(capsys, *arguments, "--json", "--quiet").out)
+    return data
+
+
+QUESTIONS: dict[str, tuple[Callable[[Model], Any], tuple[object, ...]]] = {
+    "run": (lambda p: p.simulate(**SHORT, seed=3), ("--horizon", 400, "--warmup", 10, "--seed", 3)),
+    "solve": (lambda p: p.solve(exact=True), ("--exact",)),
+    "check": (lambda p: p.check(**SHORT, replications=2), ("--horizon", 400, "--warmup", 10, "--replications", 2)),
+    "explain": (lambda p: p.explain(), ()),
+    "closed-form": (lambda p: p.closed_forms(), ()),
+}
+
+
+@pytest.mark.parametrize("verb", QUESTIONS)
+def test_the_same_as_the_command_line_says(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    ask, options = QUESTIONS[verb]
+    expected = report(capsys, verb, "mm1n", "--set", "N=3", *options)
+    found = ask(serq.load("mm1n", N=3))
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False)) == expected
+
+
+def test_an_export_is_what_the_command_line_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    by_verb, by_call = tmp_path / "verb", tmp_path / "call"
+    expected = report(capsys, "export", "mm1n", "--prism", "--const-open", "N", "--out", by_verb)
+    result = serq.load("mm1n").export("prism", keep_open=frozenset({"N"}))
+    files = result.write(by_call)
+    assert [f.name for f in files] == [Path(f).name for f in expected["files"]]
+    assert [f.read_text("utf-8") for f in files] == [(by_verb / f.name).read_text("utf-8") for f in files]
+    assert result.symbolic
+    assert result.to_dict(by_verb) == expected
+
+
+def test_values_by_name(p: Model) -> None:
+    solved = p.solve()
+    assert isinstance(solved["stage.svc.number"], Fraction)
+    assert solved["stage.svc.number"] == p.closed_forms()["stage.svc.number"]
+    assert sum(solved.distribution().values()) == 1
+    assert p.check(**SHORT).row("stage.svc.number").exact.value == solved["stage.svc.number"]
+    assert set(p.measures) == {e.measure for e in solved.estimates}
+
+
+def test_observations(p: Model) -> None:
+    seen = p.simulate(**SHORT, keep_samples=True, replications=2).observations("response")
+    assert {row["replication"] for row in seen} == {0, 1}
+    assert all(row["value"] > 0 and row["time"] >= 10 for row in seen)
+
+
+def test_closed_forms_have_latex(p: Model) -> None:
+    assert "=" in next(iter(p.closed_forms().latex()["mm1n"].values()))
+
+
+ANSWERS = {**{verb: ask for verb, (ask, _) in QUESTIONS.items()}, "export": lambda p: p.export("drn")}
+
+
+@pytest.mark.parametrize("verb", ANSWERS)
+def test_frames_and_notebooks(verb: str, p: Model) -> None:
+    pandas = pytest.importorskip("pandas")
+    answer = ANSWERS[verb](p)
+    frame = answer.to_frame()
+    assert isinstance(frame, pandas.DataFrame)
+    assert len(frame) == len(answer.rows())
+    html = answer._repr_html_()
+    assert html.startswith("<table><caption>program")
+    assert html.count("<tr>") == html.count("</tr>") >= 1
+
+
+def test_notebooks_are_shown_text_not_markup() -> None:
+    fixed = serq.loads(TEXT.replace("~exp(4)", "4"), name="a<b.sq")
+    assert "a&lt;b" in fixed.explain()._repr_html_()
+    assert "<td>N</td><td>3</td>" in fixed._repr_html_()
+
+
+def test_a_frame_without_pandas(p: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(UsageError, match=r"serq\[frames\]"):
+        p.solve().to_frame()
+
+
+def test_answers_are_frozen(p: Model) -> None:
+    with pytest.raises(FrozenInstanceError):
+        p.solve().program = p.program  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError):
+        p.program = p.program  # type: ignore[misc]
