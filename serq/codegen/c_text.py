@@ -164,6 +164,12 @@ class _Printer:
             return c_name(array.at.symbol)
         return f"({self._place(array.at, _TYPES[array.item] + ' *')})"
 
+    def _item(self, array: Array, index: Value) -> str:
+        place = self._value(index)
+        if array.columns > 1:
+            place = f"{place} * {array.columns} + {array.column}"
+        return f"{self._base(array)}[{place}]"
+
     def _length(self, array: Array) -> str:
         if isinstance(array.at, str):
             return self._given(array.at) + "_length"
@@ -186,9 +192,9 @@ class _Printer:
             case StoreField(path, value):
                 self._line(f"{self._place(path, _TYPES[value.kind])} = {self._value(value)}")
             case LoadItem(into, array, index):
-                self._line(f"{self._new(into)} {self._base(array)}[{self._value(index)}]")
+                self._line(f"{self._new(into)} {self._item(array, index)}")
             case StoreItem(array, index, value):
-                self._line(f"{self._base(array)}[{self._value(index)}] = {self._value(value)}")
+                self._line(f"{self._item(array, index)} = {self._value(value)}")
             case Length(into, array):
                 self._line(f"{self._new(into)} {self._length(array)}")
             case Invoke():

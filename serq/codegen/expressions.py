@@ -184,7 +184,7 @@ class Expressions:
         if isinstance(node, ast.Attribute):
             path, part = self.path(node)
             if isinstance(part, ArrayType):
-                return Array(part.item, path, text)
+                return Array(part.item, path, text, part.column, part.columns)
         raise WrongError(node, f"{text} is no array")
 
     def _table(self, node: ast.Name) -> Array:
@@ -291,6 +291,8 @@ class Expressions:
         wanted = parameter.type
         if isinstance(wanted, ArrayType):
             array = self.array(node, tables=False)
+            if array.columns > 1:
+                raise WrongError(node, f"{array.text} lies among others and cannot be passed on")
             if array.item != wanted.item:
                 raise WrongError(
                     node, f"{array.text} holds {array.item}, and {parameter.name} is an array of {wanted.item}"

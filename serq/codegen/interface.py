@@ -57,10 +57,15 @@ def _add(kind: ParameterType, layouts: dict[str, object]) -> None:
 def _word(kind: ParameterType) -> str:
     if isinstance(kind, RecordType):
         return "=" + kind.name
-    return "[" + kind.item if isinstance(kind, ArrayType) else kind
+    if isinstance(kind, ArrayType):
+        return f"[{kind.item} {kind.column} {kind.columns} {kind.rows}"
+    return kind
 
 
 def _type(word: str, known: dict[str, RecordType]) -> ParameterType:
     if word[0] == "=":
         return known[word[1:]]
-    return ArrayType(word[1:]) if word[0] == "[" else word  # type: ignore[arg-type, return-value]
+    if word[0] == "[":
+        item, column, columns, rows = word[1:].split(" ", 3)
+        return ArrayType(item, rows, int(column), int(columns))  # type: ignore[arg-type]
+    return word  # type: ignore[return-value]

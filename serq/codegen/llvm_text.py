@@ -192,7 +192,10 @@ class _Printer:
 
     def _item(self, array: Array, index: Value) -> str:
         base, place = self._base(array), self._new()
-        self._line(f"{place} = getelementptr inbounds {_TYPES[array.item]}, ptr {base}, {self._typed(index)}")
+        kind, at = _TYPES[array.item], self._typed(index)
+        if array.columns > 1:
+            kind, at = f"[{array.columns} x {kind}]", f"{at}, i64 {array.column}"
+        self._line(f"{place} = getelementptr inbounds {kind}, ptr {base}, {at}")
         return place
 
     # -- instructions ------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Records and arrays as compiled code sees them: structures in memory that keep alive what they point at."""
 
 import ctypes
+from array import array
 from typing import Any
 
 from serq.codegen.signatures import ArrayType, Item, RecordType
@@ -20,17 +21,17 @@ class Pinned:
 
     __slots__ = ("_hold", "address", "array", "length")
 
-    def __init__(self, array: Any, item: Item, name: str) -> None:
+    def __init__(self, items: Any, item: Item, name: str) -> None:
         """Raises `TypeError` for what is no writable array of these items."""
         try:
-            view = memoryview(array)
+            view = memoryview(items)
         except TypeError:
-            raise TypeError(f"{name} must be an array of {item}, not {type(array).__name__}") from None
+            raise TypeError(f"{name} must be an array of {item}, not {type(items).__name__}") from None
         if view.itemsize != _SIZE or view.format.lstrip("<@=") not in _FORMATS[item] or view.ndim != 1:
             raise TypeError(f"{name} must be an array of {item}; this one has items of format {view.format}")
         if view.readonly or not view.contiguous:
             raise TypeError(f"{name} must be contiguous memory that can be written")
-        self.array = array
+        self.array = items
         self.length = len(view)
         self._hold = ctypes.c_char.from_buffer(view.cast("B")) if self.length else None
         self.address = ctypes.addressof(self._hold) if self._hold is not None else 0
@@ -65,6 +66,10 @@ def record_class(layout: RecordType, known: dict[str, type[Record]]) -> type[Rec
             inner = record_class(f.type, known)
             fields.append((f"{f.name} memory", inner))
             members[f.name] = _inner(f.name, inner, f.offset)
+        elif isinstance(f.type, ArrayType) and f.type.rows:
+            if f.type.column == 0:
+                fields += [(f"{f.type.rows} address", ctypes.c_uint64), (f"{f.type.rows} length", ctypes.c_uint64)]
+            members[f.name] = _column(f.name, f.type)
         elif isinstance(f.type, ArrayType):
             fields += [(f"{f.name} address", ctypes.c_uint64), (f"{f.name} length", ctypes.c_uint64)]
             members[f.name] = _array(f.name, f.type.item)
@@ -95,13 +100,62 @@ def _array(name: str, item: Item) -> property:
         pinned = self.__dict__.get(key)
         return None if pinned is None else pinned.array
 
-    def put(self: Record, array: Any) -> None:
-        pinned = Pinned(array, item, f"{self.layout.label}.{name}")
+    def put(self: Record, items: Any) -> None:
+        pinned = Pinned(items, item, f"{self.layout.label}.{name}")
         for other, held in self.__dict__.items():
             if other != key and isinstance(held, Pinned) and held.overlaps(pinned):
                 raise ValueError(f"{self.layout.label}.{name} and {other.split()[0]} would share their memory")
         self.__dict__[key] = pinned
         setattr(self, address, pinned.address)
         setattr(self, length, pinned.length)
+
+    return property(get, put)
+
+
+class Rows:
+    """The memory of arrays that lie together: `length` rows of `columns` items."""
+
+    __slots__ = ("_items", "columns", "length", "pinned")
+
+    def __init__(self, length: int, columns: int) -> None:
+        self.length = length
+        self.columns = columns
+        self._items = array("q", bytes(_SIZE * length * columns))
+        self.pinned = Pinned(self._items, "i64", "rows")
+
+    def column(self, place: int, item: Item) -> Any:
+        """One of the arrays, in its place."""
+        return _words(self._items, item)[place :: self.columns]
+
+    def of_length(self, length: int) -> "Rows":
+        """As many of the rows as fit into a new memory; what is new is 0."""
+        new = Rows(length, self.columns)
+        kept = min(length, self.length) * self.columns
+        new._items[:kept] = self._items[:kept]
+        return new
+
+
+def _words(items: Any, item: Item) -> Any:
+    """The memory of some array as items of a type."""
+    return memoryview(items).cast("B").cast(_FORMATS[item][0])  # type: ignore[call-overload]
+
+
+def _column(name: str, kind: ArrayType) -> property:
+    """An array field that lies among others: its items are copied when it is set, and all get its length."""
+    key, address, length = f"{kind.rows} rows", f"{kind.rows} address", f"{kind.rows} length"
+
+    def get(self: Record) -> Any:
+        rows = self.__dict__.get(key)
+        return None if rows is None else rows.column(kind.column, kind.item)
+
+    def put(self: Record, items: Any) -> None:
+        given = Pinned(items, kind.item, f"{self.layout.label}.{name}")
+        rows = self.__dict__.get(key)
+        if rows is None or rows.length != given.length:
+            rows = Rows(given.length, kind.columns) if rows is None else rows.of_length(given.length)
+            self.__dict__[key] = rows
+            setattr(self, address, rows.pinned.address)
+            setattr(self, length, rows.length)
+        rows.column(kind.column, kind.item)[:] = _words(items, kind.item)
 
     return property(get, put)

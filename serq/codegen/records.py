@@ -1,11 +1,11 @@
 """Annotations: what a parameter, a field or a variable is, and how records lie in memory."""
 
 import ast
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from serq.codegen.signatures import ArrayType, FieldType, ParameterType, RecordType, Type
+from serq.codegen.signatures import ArrayType, FieldType, Item, ParameterType, RecordType, Type
 from serq.codegen.units import RecordName, Unit, Units
 
 Report = Callable[[Unit, ast.AST, str], None]
@@ -13,6 +13,9 @@ Report = Callable[[Unit, ast.AST, str], None]
 
 SCALARS: dict[str, Type] = {"i64": "i64", "u64": "u64", "f64": "f64", "bool": "bool"}
 ARRAYS = {"I64Array": ArrayType("i64"), "U64Array": ArrayType("u64"), "F64Array": ArrayType("f64")}
+
+Kept = Item | ArrayType | RecordType
+"""What a field can be."""
 
 _SCALAR_SIZE = 8
 _ARRAY_SIZE = 16
@@ -63,8 +66,7 @@ class Annotations:
         return self._laid_out[key]
 
     def _lay_out(self, unit: Unit, node: ast.ClassDef, key: str) -> RecordType | None:
-        fields: list[FieldType] = []
-        offset = 0
+        fields: list[tuple[str, Kept]] = []
         good = not (node.bases or node.keywords or node.decorator_list)
         if not good:
             self.report(unit, node, "a record has no bases and no decorators")
@@ -72,16 +74,42 @@ class Annotations:
             if _is_filler(statement):
                 continue
             if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and not statement.value:
-                kind = self.type_of(unit, statement.annotation)
+                kind = self._field(unit, statement.annotation)
                 if kind is not None and kind not in ("bool", "wide", "none"):
-                    fields.append(FieldType(statement.target.id, offset, kind))  # type: ignore[arg-type]
-                    offset += size_of(kind)
+                    fields.append((statement.target.id, kind))  # type: ignore[arg-type]
                     continue
             self.report(
                 unit, statement, "a record has annotated fields of i64, u64, f64, arrays and other records only"
             )
             good = False
-        return RecordType(key, node.name, tuple(fields), offset) if good else None
+        return laid_out(key, node.name, fields) if good else None
+
+    def _field(self, unit: Unit, node: ast.expr) -> ParameterType | None:
+        """The type of a field: as of a parameter, or `Annotated[array, "rows"]`."""
+        match node:
+            case ast.Subscript(
+                value=ast.Name(id="Annotated"), slice=ast.Tuple(elts=[inner, ast.Constant(value=str(rows))])
+            ):
+                kind = self.type_of(unit, inner)
+                return replace(kind, rows=rows) if isinstance(kind, ArrayType) and rows.isidentifier() else None
+        return self.type_of(unit, node)
+
+
+def laid_out(name: str, label: str, fields: Sequence[tuple[str, Kept]]) -> RecordType:
+    """A record with these fields, one behind the other; arrays of the same rows where the first of them lies."""
+    placed: list[FieldType] = []
+    bundles = [kind.rows for _, kind in fields if isinstance(kind, ArrayType) and kind.rows]
+    met: dict[str, tuple[int, int]] = {}
+    size = 0
+    for field_name, kind in fields:
+        offset = size
+        if isinstance(kind, ArrayType) and kind.rows:
+            offset, column = met.get(kind.rows, (size, 0))
+            met[kind.rows] = offset, column + 1
+            kind = replace(kind, column=column, columns=bundles.count(kind.rows))
+        placed.append(FieldType(field_name, offset, kind))
+        size = max(size, offset + size_of(kind))
+    return RecordType(name, label, tuple(placed), size)
 
 
 def size_of(kind: ParameterType) -> int:

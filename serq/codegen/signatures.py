@@ -14,9 +14,15 @@ Item = Literal["i64", "u64", "f64"]
 
 @dataclass(frozen=True, slots=True)
 class ArrayType:
-    """The type of a parameter or field that is an array."""
+    """The type of a parameter or field that is an array.
+
+    Array fields with the same `rows` lie together: row i has item i of each of the `columns`, this one's in `column`.
+    """
 
     item: Item
+    rows: str = ""
+    column: int = 0
+    columns: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,8 @@ class FieldType:
 @dataclass(frozen=True, slots=True)
 class RecordType:
     """A record: scalars take 8 bytes, arrays 16 (address, then length), records lie inside.
+
+    Arrays that lie together share one address and length.
 
     `name` is unique among the records of a program; `label` is the class's own name.
     """

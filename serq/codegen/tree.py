@@ -41,11 +41,15 @@ class Table(NamedTuple):
 
 
 class Array(NamedTuple):
-    """An array as it is named in the text: a parameter, a field or a table."""
+    """An array as it is named in the text: a parameter, a field or a table. Item i lies `column` items behind the
+    beginning of row i, which has `columns` of them.
+    """
 
     item: Item
     at: str | Path | Table
     text: str
+    column: int = 0
+    columns: int = 1
 
 
 class RecordPart(NamedTuple):

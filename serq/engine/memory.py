@@ -84,7 +84,8 @@ def grow_slots(sim: Any, capacity: int, attributes: int, regions: int) -> None:
     for name, fresh in (("heap_time", doubles), ("heap_order", wholes), ("heap_slot", wholes)):
         heap: Any = fresh(capacity * regions)
         for region in range(regions if old else 0):
-            heap[region * capacity : region * capacity + old] = getattr(sim, name)[region * old : (region + 1) * old]
+            kept = getattr(sim, name)[region * old : (region + 1) * old]
+            heap[region * capacity : region * capacity + old] = array(heap.typecode, kept)
         setattr(sim, name, heap)
     for slot in range(old, capacity):
         sim.follow[slot] = slot + 1
@@ -95,7 +96,7 @@ def grow_slots(sim: Any, capacity: int, attributes: int, regions: int) -> None:
 
 def _extend(sim: Any, name: str, old: int, fresh: Any) -> None:
     if old:
-        fresh[:old] = getattr(sim, name)[:old]
+        fresh[:old] = array(fresh.typecode, getattr(sim, name)[:old])
     setattr(sim, name, fresh)
 
 

@@ -7,6 +7,8 @@ the processor-sharing stages by finish tag. `order` numbers the clocks as they a
 the one that was set first fires first.
 """
 
+from typing import Annotated
+
 from serq.codegen.lang import F64Array, I64Array, U64Array, f64, i64
 
 INF = float("inf")
@@ -57,15 +59,15 @@ class Sim:
     next_serial: i64
     ready_head: i64
     ready_tail: i64
-    serial: I64Array
-    pc: I64Array
-    turn: I64Array
-    follow: I64Array
-    place: I64Array
-    flags: I64Array
-    joined: F64Array
-    begun: F64Array
-    work: F64Array
+    serial: Annotated[I64Array, "slot"]
+    pc: Annotated[I64Array, "slot"]
+    turn: Annotated[I64Array, "slot"]
+    follow: Annotated[I64Array, "slot"]
+    place: Annotated[I64Array, "slot"]
+    flags: Annotated[I64Array, "slot"]
+    joined: Annotated[F64Array, "slot"]
+    begun: Annotated[F64Array, "slot"]
+    work: Annotated[F64Array, "slot"]
     attrs: F64Array
     words: U64Array
 
@@ -75,36 +77,36 @@ class Sim:
     zeros: i64
 
     # clocks
-    clock_time: F64Array
-    clock_order: I64Array
-    heap_time: F64Array
-    heap_order: I64Array
-    heap_slot: I64Array
+    clock_time: Annotated[F64Array, "clock"]
+    clock_order: Annotated[I64Array, "clock"]
+    heap_time: Annotated[F64Array, "heap"]
+    heap_order: Annotated[I64Array, "heap"]
+    heap_slot: Annotated[I64Array, "heap"]
     heap_size: I64Array
     hole: i64
 
     # stages
-    servers: I64Array
-    source: I64Array
-    region: I64Array
-    serving: I64Array
-    queue_head: I64Array
-    queue_tail: I64Array
-    number: I64Array
-    busy: I64Array
-    last: F64Array
-    sum_number: F64Array
-    sum_busy: F64Array
-    sum_nonempty: F64Array
-    sum_wait: F64Array
-    sum_sojourn: F64Array
-    sum_service: F64Array
-    completed: I64Array
-    virtual: F64Array
-    shared_last: F64Array
-    speed: F64Array
-    started: I64Array
-    moved: I64Array
+    servers: Annotated[I64Array, "stage"]
+    source: Annotated[I64Array, "stage"]
+    region: Annotated[I64Array, "stage"]
+    serving: Annotated[I64Array, "stage"]
+    queue_head: Annotated[I64Array, "stage"]
+    queue_tail: Annotated[I64Array, "stage"]
+    number: Annotated[I64Array, "stage"]
+    busy: Annotated[I64Array, "stage"]
+    last: Annotated[F64Array, "stage"]
+    sum_number: Annotated[F64Array, "stage"]
+    sum_busy: Annotated[F64Array, "stage"]
+    sum_nonempty: Annotated[F64Array, "stage"]
+    sum_wait: Annotated[F64Array, "stage"]
+    sum_sojourn: Annotated[F64Array, "stage"]
+    sum_service: Annotated[F64Array, "stage"]
+    completed: Annotated[I64Array, "stage"]
+    virtual: Annotated[F64Array, "stage"]
+    shared_last: Annotated[F64Array, "stage"]
+    speed: Annotated[F64Array, "stage"]
+    started: Annotated[I64Array, "stage"]
+    moved: Annotated[I64Array, "stage"]
 
     # what is counted about sessions and gauges
     sessions_last: f64
@@ -113,29 +115,29 @@ class Sim:
     ended: i64
     lost: i64
     turns: i64
-    gauge_value: F64Array
-    gauge_last: F64Array
-    gauge_area: F64Array
+    gauge_value: Annotated[F64Array, "gauge"]
+    gauge_last: Annotated[F64Array, "gauge"]
+    gauge_area: Annotated[F64Array, "gauge"]
 
     # observes: sums of a batch; moments, ends and histograms of the window; or the log
-    batch_sum: F64Array
-    batch_count: I64Array
-    seen: I64Array
-    undefined: I64Array
-    mean: F64Array
-    square: F64Array
-    least: F64Array
-    most: F64Array
+    batch_sum: Annotated[F64Array, "observe"]
+    batch_count: Annotated[I64Array, "observe"]
+    seen: Annotated[I64Array, "observe"]
+    undefined: Annotated[I64Array, "observe"]
+    mean: Annotated[F64Array, "observe"]
+    square: Annotated[F64Array, "observe"]
+    least: Annotated[F64Array, "observe"]
+    most: Annotated[F64Array, "observe"]
     buckets: I64Array
     log_cap: i64
     log_reserve: i64
     log_size: i64
     log_full: i64
-    log_name: I64Array
-    log_value: F64Array
-    log_time: F64Array
-    log_serial: I64Array
-    log_turn: I64Array
+    log_name: Annotated[I64Array, "log"]
+    log_value: Annotated[F64Array, "log"]
+    log_time: Annotated[F64Array, "log"]
+    log_serial: Annotated[I64Array, "log"]
+    log_turn: Annotated[I64Array, "log"]
 
     # batches: where they end, and a row of sums for each
     ends: F64Array

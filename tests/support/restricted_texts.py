@@ -7,6 +7,8 @@ build must stop at the same place.
 from random import Random
 
 NAMES = """\
+from typing import Annotated
+
 from serq.codegen.lang import (
     F64Array, I64Array, U64Array, bits_of, ceil, cold, f64, fabs, float_of, floor, i64, inline, sqrt, u64)
 """
@@ -29,8 +31,8 @@ class State:
     number: i64
     word: u64
     inner: Inner
-    whole: I64Array
-    words: U64Array
+    whole: Annotated[I64Array, "pair"]
+    words: Annotated[U64Array, "pair"]
 """
 
 TYPES = ("i64", "u64", "f64", "bool")

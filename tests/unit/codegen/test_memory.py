@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from restricted_texts import NAMES
 
-from serq.codegen import compile_module
+from serq.codegen import FaultError, compile_module
 
 TEXT = """\
 class Inner:
@@ -115,3 +115,65 @@ def test_records_are_independent(build):
     a, b = program.record("S", n=1), program.record("S", n=2)
     a.inner.k = 7
     assert (a.n, b.n, b.inner.k) == (1, 2, 0)
+
+
+ROWS = """\
+class S:
+    n: i64
+    xs: Annotated[F64Array, "row"]
+    apart: I64Array
+    ks: Annotated[I64Array, "row"]
+    ws: Annotated[U64Array, "row"]
+    zs: Annotated[F64Array, "other"]
+def f(s: S, i: i64) -> f64:
+    s.xs[i] += 0.5
+    s.ks[i] -= s.apart[i]
+    s.ws[i] ^= 1
+    s.zs[i] = s.xs[i] * float(s.ks[i])
+    return s.zs[i]
+"""
+
+
+def rows_of(program):
+    s = program.record("S", n=4, apart=array("q", [1, 2]), zs=array("d", [0.0, 0.0]))
+    s.ks, s.xs, s.ws = array("q", [5, 6]), array("d", [1.0, 2.0]), array("Q", [2**64 - 1, 8])
+    return s
+
+
+def test_arrays_that_lie_together_hold_what_they_would_hold_apart(build):
+    program = build(ROWS)
+    s = rows_of(program)
+    assert program.call("f", s, 1) == 10.0
+    assert [list(x) for x in (s.xs, s.ks, s.ws, s.apart, s.zs)] == [
+        [1.0, 2.5], [5, 4], [2**64 - 1, 9], [1, 2], [0.0, 10.0]
+    ]  # fmt: skip
+    s.ks[0] = 7
+    assert (program.call("f", s, 0), s.n) == (9.0, 4)
+
+
+def test_a_longer_array_makes_room_for_those_beside_it():
+    program = compile_module(NAMES + ROWS, "llvm", cached=False)
+    s = rows_of(program)
+    s.ks = array("q", [1, 2, 3])
+    assert [list(x) for x in (s.xs, s.ks, s.ws)] == [[1.0, 2.0, 0.0], [1, 2, 3], [2**64 - 1, 8, 0]]
+    s.ks[2] = 9
+    s.xs = array("d", [4.0])
+    assert [list(x) for x in (s.xs, s.ks, s.ws)] == [[4.0], [1], [2**64 - 1]]
+    s.apart, s.zs = array("q", [0]), array("d", [0.0])
+    assert program.call("f", s, 0) == 4.5
+    with pytest.raises(TypeError, match=r"S\.ks must be an array of i64"):
+        s.ks = array("d", [1.0])
+
+
+def test_an_array_that_was_never_set_is_none(program):
+    s = compile_module(NAMES + ROWS, "llvm", cached=False).record("S")
+    assert s.ks is None
+
+
+def test_indices_of_arrays_that_lie_together_are_checked(build):
+    program = build(ROWS, checked=True)
+    s = rows_of(program)
+    with pytest.raises(FaultError) as raised:
+        program.call("f", s, 2)
+    fault = raised.value
+    assert (fault.kind, fault.array, fault.index, fault.length) == ("index", "s.xs", 2, 2)

@@ -144,6 +144,11 @@ CASES = [
      4, 7, "a holds i64, and a is an array of f64"),
     ("class S:\n    x: i64\nclass T:\n    x: i64\ndef g(s: S) -> None:\n    pass\ndef f(t: T) -> None:\n    g(t)",
      8, 7, "t is a T, and s is a S"),
+    ("class S:\n    xs: Annotated[I64Array, 'r']\n    ys: Annotated[F64Array, 'r']\ndef g(a: F64Array) -> None:\n"
+     "    pass\ndef f(s: S) -> None:\n    g(s.ys)", 7, 7, "s.ys lies among others and cannot be passed on"),
+    ("class S:\n    n: Annotated[i64, 'r']\ndef f(s: S) -> None:\n    pass", 2, 5, "a record has annotated fields of"),
+    ("class S:\n    n: Annotated[I64Array, 'a b']\ndef f(s: S) -> None:\n    pass", 2, 5, "a record has annotated"),
+    ("def f(a: Annotated[I64Array, 'r']) -> None:\n    pass", 1, 10, "Annotated[I64Array, 'r'] is no type"),
     ("def g() -> None:\n    pass\ndef f() -> i64:\n    return g()",
      4, 12, "what is returned is nothing, and an i64 is needed"),
     ("def g() -> None:\n    pass\ndef f() -> i64:\n    x = g()\n    return 1", 4, 9, "the value is nothing"),
