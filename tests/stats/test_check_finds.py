@@ -1,9 +1,13 @@
 """The comparison at work: a simulator that serves a little too fast is found out, and a right one is not accused."""
 
+from dataclasses import replace
 from fractions import Fraction
+
+import pytest
 
 from serq import models
 from serq.compare.three_way import CheckOptions, ThreeWay, three_way
+from serq.engines import Engine
 from serq.ir.program import Program
 from serq.pipeline import SimulateOptions, load
 
@@ -17,13 +21,15 @@ def finite_source(mu: str = "1") -> Program:
     return load(model.path, {"N": 8, "mu": mu, "Z": 4}).program
 
 
-def checked(simulated: Program | None = None) -> ThreeWay:
-    return three_way(finite_source(), CheckOptions(simulation=SHORT, simulated=simulated))
+def checked(simulated: Program | None = None, engine: Engine = "auto") -> ThreeWay:
+    return three_way(finite_source(), CheckOptions(simulation=replace(SHORT, engine=engine), simulated=simulated))
 
 
-def test_three_witnesses_of_one_program_agree() -> None:
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+def test_three_witnesses_of_one_program_agree(engine: Engine) -> None:
     """Under another seed this fails with probability 1e-3: the false-alarm rate of the whole table."""
-    result = checked()
+    result = checked(engine=engine)
+    assert result.engine == engine
     assert [row.measure.name for row in result.agreement.rows if row.verdict == "disagrees"] == []
     rows = {row.measure.name: row for row in result.agreement.rows}
     number = rows["stage.svc.number"]
