@@ -197,7 +197,9 @@ def run_result(program: p.Program, replication: int, result: EngineResult) -> Ru
 
 
 def _stage_sums(row: StageRow) -> StageSums:
-    return StageSums(row.number, row.busy, row.nonempty, row.completed, row.wait, row.sojourn, row.service)
+    return StageSums(
+        row.number, row.busy, row.nonempty, row.completed, row.wait, row.sojourn, row.service, row.iterations
+    )
 
 
 def _samples(log: Log) -> Samples:
@@ -247,6 +249,10 @@ def _diagnostic(program: p.Program, fault: Fault, commands: int) -> Diagnostic:
         case "capacity":
             what = f"capacity for n = {int(fault.values[1])}"
             return errors.BadStageValue(span=site.span, what=what, stage=stage, value=f"{value:g}")
+        case "step":
+            limit = ", and finite" if site.name == "cost" else ""
+            shown = f"{value:g}"
+            return errors.BadStageValue(span=site.span, what=site.name, stage=stage, value=shown, limit=limit)
         case "commands":
             return errors.ZeroTimeLoop(span=site.span, limit=commands, time=time, session=serial)
         case "replacement":

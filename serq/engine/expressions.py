@@ -152,11 +152,22 @@ class Expressions:
         return f"float(s.{'serial' if name == 'serial' else 'turn'}[{self.here.slot}])"
 
     def _stage_state(self, expr: e.StageState) -> str:
-        queues = isinstance(self.program.stages[expr.stage.base].kind, p.Fifo)
+        kind = self.program.stages[expr.stage.base].kind
         place = self.place(expr.stage)
+        if isinstance(kind, p.Step):
+            return self._step_state(expr.fact, place)
+        queues = isinstance(kind, p.Fifo)
         if expr.fact == "busy":
             return f"float(s.{'busy' if queues else 'number'}[{place}])"
         return f"float(s.number[{place}] - s.busy[{place}])" if queues else "0.0"
+
+    def _step_state(self, fact: e.StageFact, place: str) -> str:
+        if fact != "budget_left":
+            return f"{fact}_step(s, {place})"
+        self.lines.add(f"if step_left(s, {place}) != MORE:", "    return FAULT")
+        name = self.lines.name()
+        self.lines.add(f"{name} = s.steps.value")
+        return name
 
     def place(self, ref: e.Ref) -> str:
         """The place of a stage; an index out of range is a fault."""

@@ -10,6 +10,7 @@ from serq.engine.expressions import Expressions, Surroundings, literal
 from serq.engine.lines import Lines
 from serq.engine.session_text import SessionText
 from serq.engine.sites import Site, Sites
+from serq.engine.step_text import StepText, step_stages
 from serq.ir import program as p
 
 MOST_ZERO_GAPS = 10_000
@@ -21,8 +22,13 @@ from serq.codegen.lang import cold, f64, fabs, floor, i64
 from serq.codegen.streams import exponential, u01
 from serq.engine.arithmetic import is_finite, larger, modulo, over, root, smaller, whole_above, whole_below
 from serq.engine.heap import close_hole
+from serq.engine.iterations import (
+    attention_in_batch, begin_plan, decoding_in_batch, end_iteration, give, next_resident, no_less, offered,
+    prefill_in_batch, rest_of_budget, tokens_in_batch,
+)
 from serq.engine.laws import good_bernoulli, good_det, good_erlang, good_exp, good_geometric, good_h2, good_uniform
 from serq.engine.observing import close_all, close_batches, observe_log, observe_sketch, read_gauge
+from serq.engine.residents import busy_step, count_decoding, join_step, queue_step, work_step
 from serq.engine.serving import (
     clear_clock, empty_shared, join_delay, join_fifo, join_shared, leave_fifo, leave_pending, leave_shared, make_ready,
     next_ready, note_left, rest_shared, set_clock,
@@ -31,6 +37,7 @@ from serq.engine.sessions import give_slot, session_stream, take_slot, workload_
 from serq.engine.state import (
     DONE, DRAIN, FAILED, FAULT, GROW, INF, MORE, NAN, NEVER, NOBODY, RESTED, Sim, fail, fail_with,
 )
+from serq.engine.step_state import DECODE, PREFILL
 
 """
 
@@ -55,10 +62,17 @@ def lower(program: p.Program, keep_samples: bool) -> Lowered:
     expressions = Expressions(program, lines, sites)
     session = SessionText(expressions, keep_samples)
     shared = tuple(i for i, s in enumerate(program.stages) if isinstance(s.kind, p.ProcessorSharing))
-    writer = _Writer(program, expressions, _sources(program), shared)
+    sources = _sources(program)
+    steps = StepText(expressions, sources)
+    writer = _Writer(program, expressions, sources, shared)
     writer.speeds()
+    if steps.places:
+        writer.clocks()
+        steps.limits()
     session.arrive()
     session.advance()
+    if steps.places:
+        steps.iterations()
     writer.arrivals()
     writer.gauges()
     writer.begin()
@@ -74,7 +88,7 @@ def _sources(program: p.Program) -> tuple[int, ...]:
 
 
 def _is_single(kind: p.StageKind) -> bool:
-    return isinstance(kind, p.ProcessorSharing) or (isinstance(kind, p.Fifo) and p.whole(kind.servers) == 1)
+    return isinstance(kind, p.ProcessorSharing | p.Step) or (isinstance(kind, p.Fifo) and p.whole(kind.servers) == 1)
 
 
 class _Writer:
@@ -89,6 +103,7 @@ class _Writer:
         self.sites = expressions.sites
         self.sources = sources
         self.shared = shared
+        self.steps = step_stages(program)
 
     def speeds(self) -> None:
         """For each shared stage how fast its jobs are served when there are n."""
@@ -182,6 +197,9 @@ class _Writer:
                         lines.add("return arrival(s)")
                     elif place in self.shared:
                         lines.add(f"return done_{place}(s)")
+                    elif place in self.steps:
+                        lines.add(f"clear_clock(s, {number})", f"end_iteration(s, {self.steps.index(place)})")
+                        lines.add("return next_ready(s)")
                     else:
                         lines.add(f"clear_clock(s, {number})", f"return leave_fifo(s, {place}, s.serving[{place}])")
             lines.add("s.hole = 1", "return leave_pending(s, s.heap_slot[0])")
@@ -193,9 +211,7 @@ class _Writer:
         with lines.block("def run(s: Sim, most: i64) -> i64:"):
             lines.add("slot = next_ready(s)", "done = 0")
             with lines.block("while True:"):
-                with lines.block("while slot >= 0:"):
-                    lines.add("status = advance(s, slot)", "if status != MORE:", "    return status")
-                    lines.add("slot = next_ready(s)")
+                self._settle()
                 self._rest()
                 lines.add("if done == most:", "    return MORE", "done += 1")
                 if -1 in self.sources:
@@ -211,12 +227,43 @@ class _Writer:
         with lines.block("def finish(s: Sim) -> None:"):
             lines.add("close_all(s)")
 
-    def _rest(self) -> None:
-        """Nothing more happens at this instant: the clocks of shared stages are set in the order of declaration."""
+    def _settle(self) -> None:
+        """Run whoever is ready, then let the step stages start, until nothing more happens."""
         lines = self.lines
-        lines.add("if s.hole == 1:", "    close_hole(s)")
+        if not self.steps:
+            self._run_ready()
+            return
+        with lines.block("while True:"):
+            self._run_ready()
+            lines.add("status = start_steps(s)", "if status != MORE:", "    return status")
+            lines.add("slot = next_ready(s)", "if slot < 0:", "    break")
+
+    def _run_ready(self) -> None:
+        with self.lines.block("while slot >= 0:"):
+            self.lines.add("status = advance(s, slot)", "if status != MORE:", "    return status")
+            self.lines.add("slot = next_ready(s)")
+
+    def clocks(self) -> None:
+        """What is there to ask of the clocks while nothing more happens at an instant."""
+        lines = self.lines
+        with lines.block("def rest_clocks(s: Sim) -> None:"):
+            self._rest_clocks()
+        with lines.block("def clock_now(s: Sim) -> bool:"):
+            for number in range(len(self.sources)):
+                lines.add(f"if s.clock_time[{number}] == s.now:", "    return True")
+            lines.add("return s.heap_size[0] > 0 and s.heap_time[0] == s.now")
+        lines.add("")
+
+    def _rest_clocks(self) -> None:
+        """The clocks of shared stages are set in the order of declaration."""
+        self.lines.add("if s.hole == 1:", "    close_hole(s)")
         for place in self.shared:
-            lines.add(f"if s.moved[{place}] == 1:", f"    rest_shared(s, {place})")
+            self.lines.add(f"if s.moved[{place}] == 1:", f"    rest_shared(s, {place})")
+
+    def _rest(self) -> None:
+        """Nothing more happens at this instant."""
+        lines = self.lines
+        self._rest_clocks()
         if self.program.gauges:
             lines.add("status = read_gauges(s)", "if status != MORE:", "    return status")
 

@@ -18,7 +18,7 @@ _LOG_WHOLE = ("log_name", "log_serial", "log_turn")
 _LOG_DOUBLE = ("log_value", "log_time")
 _STAGE_SUMS = ("last", "sum_number", "sum_busy", "sum_nonempty", "sum_wait", "sum_sojourn", "sum_service", "virtual",
                "shared_last", "speed")  # fmt: skip
-_STAGE_COUNTS = ("number", "busy", "completed", "started", "moved")
+_STAGE_COUNTS = ("number", "busy", "completed", "iterations", "started", "moved")
 
 
 def doubles(n: int, value: float = 0.0) -> "array[float]":

@@ -137,6 +137,7 @@ def keep_row(s: Sim, row: i64) -> None:
         s.rows[at + 4] = s.sum_sojourn[i]
         s.rows[at + 5] = s.sum_service[i]
         s.rows[at + 6] = float(s.completed[i])
+        s.rows[at + 7] = float(s.iterations[i])
         at += STAGE_SUMS
     for i in range(s.gauges):
         s.rows[at] = s.gauge_area[i]
@@ -164,6 +165,7 @@ def start_anew(s: Sim) -> None:
         s.sum_sojourn[i] = 0.0
         s.sum_service[i] = 0.0
         s.completed[i] = 0
+        s.iterations[i] = 0
     for i in range(s.gauges):
         s.gauge_area[i] = 0.0
     s.sessions_area = 0.0

@@ -17,6 +17,7 @@ class StageRow:
     sojourn: float
     service: float
     completed: int
+    iterations: int
 
 
 @dataclass(frozen=True, slots=True)

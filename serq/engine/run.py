@@ -13,6 +13,8 @@ from serq.engine.memory import fields_of, grow_slots, make_log
 from serq.engine.results import EngineResult, Log, Row, SessionRow, Sketch, StageRow, buckets_of
 from serq.engine.settings import Settings
 from serq.engine.sites import Fault, FaultRaised
+from serq.engine.step_memory import fill_steps, grow_steps
+from serq.engine.step_text import step_stages
 from serq.ir import program as p
 
 EVENTS_A_CALL = 65_536
@@ -70,7 +72,8 @@ class _Run:
         self.logs = tuple(Log() for _ in program.observes) if settings.keep_samples else ()
         self._in_warmup = True
         self.sim = self.compiled.record("Sim", **fields_of(program, simulator.lowered, settings, replication))
-        grow_slots(self.sim, _slots(program), len(program.attributes), self.regions)
+        fill_steps(self.sim.steps, program)
+        self._grow(_slots(program))
         make_log(self.sim, _LOG + reserve if self.logs else 0, reserve if self.logs else 0)
 
     def run(self, pause: Pause | None) -> EngineResult | None:
@@ -83,7 +86,7 @@ class _Run:
             if status == state.FAULT:
                 raise FaultRaised(self._fault())
             if status == state.GROW:
-                grow_slots(sim, 2 * sim.cap, len(self.program.attributes), self.regions)
+                self._grow(2 * sim.cap)
             elif status in (state.DONE, state.RESTED):
                 break
             if pause is not None:
@@ -92,6 +95,11 @@ class _Run:
         self.compiled.call("finish", sim)
         self._drain()
         return self._result(status == state.RESTED)
+
+    def _grow(self, capacity: int) -> None:
+        """Make room for so many sessions."""
+        grow_steps(self.sim.steps, self.sim.cap, capacity, len(step_stages(self.program)))
+        grow_slots(self.sim, capacity, len(self.program.attributes), self.regions)
 
     def _most(self) -> int:
         events = self.settings.events
@@ -146,7 +154,9 @@ class _Run:
             stages = []
             for _ in program.stages:
                 sums = [next(values) for _ in range(state.STAGE_SUMS)]
-                stages.append(StageRow(sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], int(sums[6])))
+                stages.append(
+                    StageRow(sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], int(sums[6]), int(sums[7]))
+                )
             gauges = tuple(next(values) for _ in program.gauges)
             number = next(values)
             sessions = SessionRow(number, *(int(next(values)) for _ in range(state.SESSION_SUMS - 1)))

@@ -189,6 +189,9 @@ class SessionText:
                     self.lines.add(f"join_fifo(s, {place}, slot, {work})", "return MORE")
                 case p.Delay():
                     self.lines.add(f"join_delay(s, {place}, slot, {work})", "return MORE")
+                case p.Step():
+                    phase = "PREFILL" if run.phase == "prefill" else "DECODE"
+                    self.lines.add(f"join_step(s, {place}, slot, {work}, {phase}, 0)", "return MORE")
                 case _:
                     self.lines.add(f"return speed_{run.stage.base}(s, {place}, join_shared(s, {place}, slot, {work}))")
         self.lines.add(f"at = {after}")

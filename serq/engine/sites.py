@@ -6,14 +6,14 @@ from typing import Literal
 from serq.base.source import Span
 
 FaultKind = Literal[
-    "work", "probability", "index", "unset", "capacity", "commands", "replacement", "count", "law", "gap"
+    "work", "probability", "index", "unset", "capacity", "commands", "replacement", "count", "law", "gap", "step"
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where and what. `name` is the array, attribute or law that is concerned, `size` the members of an array or the
-    arguments of a law.
+    """Where and what. `name` is the array, attribute, law or value of a step stage that is concerned, `size` the
+    members of an array or the arguments of a law.
     """
 
     kind: FaultKind

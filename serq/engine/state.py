@@ -10,6 +10,7 @@ the one that was set first fires first.
 from typing import Annotated
 
 from serq.codegen.lang import F64Array, I64Array, U64Array, f64, i64
+from serq.engine.step_state import Steps
 
 INF = float("inf")
 NAN = float("nan")
@@ -35,7 +36,7 @@ FAILED = -2
 """In place of a slot: the program did something wrong."""
 
 STAGE_SUMS = 8
-"""Per stage in a row of sums: number, busy, nonempty, wait, sojourn, service, completed, and one to spare."""
+"""Per stage in a row of sums: number, busy, nonempty, wait, sojourn, service, completed, iterations."""
 SESSION_SUMS = 5
 """In a row of sums: number, arrived, ended, lost, turns."""
 
@@ -102,11 +103,14 @@ class Sim:
     sum_sojourn: Annotated[F64Array, "stage"]
     sum_service: Annotated[F64Array, "stage"]
     completed: Annotated[I64Array, "stage"]
+    iterations: Annotated[I64Array, "stage"]
     virtual: Annotated[F64Array, "stage"]
     shared_last: Annotated[F64Array, "stage"]
     speed: Annotated[F64Array, "stage"]
     started: Annotated[I64Array, "stage"]
     moved: Annotated[I64Array, "stage"]
+
+    steps: Steps
 
     # what is counted about sessions and gauges
     sessions_last: f64

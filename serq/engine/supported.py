@@ -23,22 +23,27 @@ def _reasons(program: p.Program) -> Iterator[str]:
         yield "it replays a trace"
     for stage in program.stages:
         if isinstance(stage.kind, p.Step):
-            yield f"stage {stage.name} works in steps"
+            limits = (stage.kind.budget, *(() if stage.kind.chunk is None else (stage.kind.chunk,)))
+            if any(isinstance(n, e.StageState) and n.fact == "budget_left" for x in limits for n in e.walk(x)):
+                yield f"a limit of stage {stage.name} reads budget_left"
     if isinstance(program.arrivals, p.Poisson) and not program.arrivals.rate.value > 0.0:
         yield "its arrival rate is 0"
     if len(program.attributes) > _MOST_ATTRIBUTES:
         yield f"it has more than {_MOST_ATTRIBUTES} attributes"
+    if any(isinstance(n, e.StageState) and n.fact == "work" for g in program.gauges for n in e.walk(g.expr)):
+        yield "a gauge reads work"
     for expr in expressions_of(program):
         for node in e.walk(expr):
-            reason = _why_not_node(node)
+            reason = _why_not_node(node, program)
             if reason is not None:
                 yield reason
 
 
-def _why_not_node(node: e.Expr) -> str | None:
+def _why_not_node(node: e.Expr, program: p.Program) -> str | None:
     match node:
-        case e.StageState(fact=fact) if fact not in ("queue", "busy"):
-            return f"it reads {fact}"
+        case e.StageState(fact=fact, stage=ref) if fact not in ("queue", "busy"):
+            steps = isinstance(program.stages[ref.base].kind, p.Step) and fact in ("work", "budget_left")
+            return None if steps else f"it reads {fact}"
         case e.Price():
             return "it reads a price"
         case e.Call(function=name) if name in _NO_LIBRARY:
@@ -60,3 +65,6 @@ def expressions_of(program: p.Program) -> Iterator[e.Expr]:
     for stage in program.stages:
         if isinstance(stage.kind, p.ProcessorSharing):
             yield stage.kind.rate
+        elif isinstance(stage.kind, p.Step):
+            chunk = stage.kind.chunk
+            yield from (stage.kind.budget, stage.kind.cost, *(() if chunk is None else (chunk,)))

@@ -7,6 +7,7 @@ from chain_programs import PROGRAMS
 from engine_programs import engine_program
 from engines import assert_same, events_of_both
 from finite_programs import finite_program
+from step_programs import step_program
 
 from serq.codegen import jit
 from serq.engine.supported import why_not
@@ -23,6 +24,7 @@ SUPPORTED = [name for name, program in MODELS.items() if why_not(program) is Non
 SMALL = [name for name, text in PROGRAMS.items() if why_not(load_text(text).program) is None]
 BACKENDS = ("cpython", "llvm") if jit.available() else ("cpython",)
 WITH_TIES, CHAINS = 60, 50
+STEPS = [(seed, backend) for backend, n in zip(BACKENDS, (30, 10), strict=False) for seed in range(n)]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -67,6 +69,13 @@ def test_generated_programs_with_ties(seed, backend):
 @pytest.mark.parametrize("seed", range(CHAINS))
 def test_generated_chains(seed, backend):
     program = load_text(finite_program(seed).text).program
+    assert events_of_both(program, short(program), backend, opt=0) > 5
+
+
+@pytest.mark.parametrize(("seed", "backend"), STEPS)
+def test_generated_step_stages(seed, backend):
+    program = load_text(step_program(seed)).program
+    assert why_not(program) is None
     assert events_of_both(program, short(program), backend, opt=0) > 5
 
 

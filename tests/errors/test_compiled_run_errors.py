@@ -22,6 +22,14 @@ CASES |= {
         "run { horizon 20; }",
         "SQ508": "stage s : ps(3 - n);\nworkload { arrive poisson(5); }\nsession { run s (~exp(1)); }\n"
         "run { horizon 20; }",
+        "SQ508 budget": "stage s : step { budget 4 - 0 / (nres - 2); cost 1; }\nworkload { arrive renewal(1); }\n"
+        "session { run s prefill (20); }\nrun { horizon 20; }",
+        "SQ508 chunk": "stage s : step { budget 4; chunk 0 / (2 - ndec); cost 1; }\nworkload { arrive renewal(1); }\n"
+        "session { run s decode (20); }\nrun { horizon 20; }",
+        "SQ508 cost": "stage s[2] : step { budget 4; cost 2 - ntok; }\nworkload { arrive renewal(0.5); }\n"
+        "session { run s[1] decode (20); }\nrun { horizon 20; }",
+        "SQ508 rest": "stage s : step { budget nres > 2 ? 0 / 0 : 5; cost 1; }\nworkload { arrive renewal(0.25); }\n"
+        "session { observe left = budget_left(s); run s decode (20); }\nrun { horizon 20; }",
         "SQ510": "stage s : fifo;\nworkload { arrive closed(3); }\n"
         "session { branch (now < 5) { run s (1); } end; }\nrun { horizon 20; }",
     }.items()

@@ -1,0 +1,158 @@
+"""The iterations of step stages in restricted Python: who is given tokens, and what the end of an iteration does.
+
+As `serq.semantics.steps` has it. What belongs to one program (budgets, costs, growth, admission) stands in the text of
+the program, which walks through the residents with the functions here.
+"""
+
+from serq.codegen.lang import f64, i64
+from serq.engine.residents import is_resident, note_finished, remove_resident
+from serq.engine.serving import make_ready
+from serq.engine.state import INF, Sim
+from serq.engine.step_state import DECODE, PREFILL
+
+DECODE_FIRST = 1
+EXCLUSIVE_PREFILL = 2
+PLAN_AHEAD = 4
+"""Bits of `options`."""
+
+
+def wanted(s: Sim, slot: i64, chunk: f64) -> f64:
+    """The tokens a resident would take of an unlimited budget."""
+    most = 1.0 if s.steps.phase[slot] == DECODE else chunk
+    return most if most < s.work[slot] else s.work[slot]
+
+
+def no_less(chunk: f64) -> f64:
+    """The most tokens of one prefill: no cap where there is no positive number."""
+    return chunk if chunk > 0.0 else INF
+
+
+def put_in_order(s: Sim, k: i64) -> None:
+    """List the residents in the order in which they take tokens."""
+    base = k * s.cap
+    end = base + s.steps.count[k]
+    options = s.steps.options[k]
+    n = base
+    if options & EXCLUSIVE_PREFILL != 0:
+        for i in range(base, end):
+            if n == base and s.steps.phase[s.steps.residents[i]] == PREFILL:
+                s.steps.order[n] = s.steps.residents[i]
+                n += 1
+        if n > base:
+            s.steps.listed[k] = 1
+            return
+    if options & DECODE_FIRST != 0:
+        for i in range(base, end):
+            if s.steps.phase[s.steps.residents[i]] == DECODE:
+                s.steps.order[n] = s.steps.residents[i]
+                n += 1
+    for i in range(base, end):
+        if options & DECODE_FIRST == 0 or s.steps.phase[s.steps.residents[i]] != DECODE:
+            s.steps.order[n] = s.steps.residents[i]
+            n += 1
+    s.steps.listed[k] = n - base
+
+
+def rest_of_budget(s: Sim, k: i64, budget: f64, chunk: f64) -> f64:
+    """What would be left of a budget once the residents had taken their tokens."""
+    put_in_order(s, k)
+    left = budget
+    for i in range(k * s.cap, k * s.cap + s.steps.listed[k]):
+        left -= wanted(s, s.steps.order[i], chunk)
+    return max(left, 0.0)
+
+
+# -- putting an iteration together -----------------------------------------------------------------------------------
+
+
+def begin_plan(s: Sim, k: i64) -> None:
+    """An iteration is put together, from nothing, with the limits that have just been worked out."""
+    s.steps.left[k] = s.steps.budget
+    s.steps.most[k] = s.steps.chunk
+    s.steps.planning[k] = 1
+    s.steps.size[k] = 0
+    s.steps.cursor[k] = 0
+    put_in_order(s, k)
+
+
+def next_resident(s: Sim, k: i64) -> i64:
+    """The next resident that may take tokens; -1 where there is none, or nothing left of the budget."""
+    while s.steps.cursor[k] < s.steps.listed[k] and s.steps.left[k] > 0.0:
+        slot = s.steps.order[k * s.cap + s.steps.cursor[k]]
+        s.steps.cursor[k] += 1
+        if is_resident(s, k, slot):
+            return slot
+    return -1
+
+
+def offered(s: Sim, k: i64, slot: i64) -> f64:
+    """The tokens that a resident can be given now."""
+    tokens = wanted(s, slot, s.steps.most[k])
+    return s.steps.left[k] if s.steps.left[k] < tokens else tokens
+
+
+def give(s: Sim, k: i64, slot: i64, tokens: f64) -> None:
+    """A resident joins the batch."""
+    s.steps.batch[k * s.cap + s.steps.size[k]] = slot
+    s.steps.size[k] += 1
+    s.steps.tokens[slot] = tokens
+    s.steps.left[k] -= tokens
+
+
+# -- what a cost reads -----------------------------------------------------------------------------------------------
+
+
+def decoding_in_batch(s: Sim, k: i64) -> f64:
+    """Decoding residents in the batch."""
+    total = 0
+    for i in range(k * s.cap, k * s.cap + s.steps.size[k]):
+        if s.steps.phase[s.steps.batch[i]] == DECODE:
+            total += 1
+    return float(total)
+
+
+def tokens_in_batch(s: Sim, k: i64) -> f64:
+    """All tokens of the batch."""
+    total = 0.0
+    for i in range(k * s.cap, k * s.cap + s.steps.size[k]):
+        total += s.steps.tokens[s.steps.batch[i]]
+    return total
+
+
+def prefill_in_batch(s: Sim, k: i64) -> f64:
+    """The tokens of prefills in the batch."""
+    total = 0.0
+    for i in range(k * s.cap, k * s.cap + s.steps.size[k]):
+        if s.steps.phase[s.steps.batch[i]] == PREFILL:
+            total += s.steps.tokens[s.steps.batch[i]]
+    return total
+
+
+def attention_in_batch(s: Sim, k: i64) -> f64:
+    """What the prefills in the batch attend to."""
+    total = 0.0
+    for i in range(k * s.cap, k * s.cap + s.steps.size[k]):
+        slot = s.steps.batch[i]
+        if s.steps.phase[slot] == PREFILL:
+            tokens = s.steps.tokens[slot]
+            total += tokens * (2.0 * 0.0 + tokens) / 2.0
+    return total
+
+
+# -- the end of an iteration -----------------------------------------------------------------------------------------
+
+
+def end_iteration(s: Sim, k: i64) -> None:
+    """The tokens count; whose work is done leaves and is ready, in the order of scheduling."""
+    s.iterations[s.steps.place[k]] += 1
+    s.steps.running[k] = 0
+    for i in range(k * s.cap, k * s.cap + s.steps.size[k]):
+        slot = s.steps.batch[i]
+        work = s.work[slot] - s.steps.tokens[slot]
+        s.work[slot] = work
+        s.steps.tokens[slot] = 0.0
+        if work <= 0.0:
+            remove_resident(s, k, slot)
+            note_finished(s, s.steps.place[k], slot)
+            make_ready(s, slot)
+    s.steps.size[k] = 0

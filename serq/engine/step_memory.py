@@ -1,0 +1,46 @@
+"""The memory of the step stages of a run, and how it grows with the number of sessions."""
+
+from array import array
+from typing import Any
+
+from serq.engine.iterations import DECODE_FIRST, EXCLUSIVE_PREFILL, PLAN_AHEAD
+from serq.engine.step_text import step_stages
+from serq.ir import program as p
+
+_PER_STAGE_WHOLE = ("count", "running", "planning", "size", "listed", "cursor")
+_PER_STAGE_DOUBLE = ("left", "most")
+_LISTS = ("residents", "order", "batch")
+_PER_SLOT_WHOLE = ("phase", "rank")
+_PER_SLOT_DOUBLE = ("tokens",)
+
+
+def fill_steps(steps: Any, program: p.Program) -> None:
+    """Give the record of the step stages what does not depend on the number of sessions."""
+    places = step_stages(program)
+    numbers = [places.index(place) if place in places else -1 for place in range(len(program.stages))]
+    steps.number_of, steps.place = array("q", numbers or [0]), array("q", places or [0])
+    steps.options = array("q", [_options(program.stages[place].kind) for place in places] or [0])
+    for name in _PER_STAGE_WHOLE:
+        setattr(steps, name, array("q", [0]) * max(len(places), 1))
+    for name in _PER_STAGE_DOUBLE:
+        setattr(steps, name, array("d", [0.0]) * max(len(places), 1))
+
+
+def _options(kind: p.StageKind) -> int:
+    assert isinstance(kind, p.Step)
+    return DECODE_FIRST * kind.decode_first + EXCLUSIVE_PREFILL * kind.exclusive_prefill + PLAN_AHEAD * kind.plan_ahead
+
+
+def grow_steps(steps: Any, old: int, capacity: int, stages: int) -> None:
+    """Room for more sessions; lists stay where they begin."""
+    for name in _LISTS:
+        longer = array("q", [0]) * max(capacity * stages, 1)
+        for k in range(stages if old else 0):
+            longer[k * capacity : k * capacity + old] = getattr(steps, name)[k * old : (k + 1) * old]
+        setattr(steps, name, longer)
+    slots = capacity if stages else 1
+    for name, code in (*((n, "q") for n in _PER_SLOT_WHOLE), *((n, "d") for n in _PER_SLOT_DOUBLE)):
+        fresh: Any = array(code, [0]) * slots
+        if old and stages:
+            fresh[:old] = array(code, getattr(steps, name)[:old])
+        setattr(steps, name, fresh)

@@ -1,0 +1,52 @@
+"""What a run knows of its step stages, as a record of restricted Python that lies inside the state of the run.
+
+Step stages are numbered among themselves in the order of declaration. Arrays `per stage` have an item for each of
+them, arrays `per stage and slot` a region of `cap` items for each, in which a list lies from the front. A session has a
+job at one stage at most, so that what belongs to a job lies in its session's slot.
+"""
+
+from typing import Annotated
+
+from serq.codegen.lang import F64Array, I64Array, f64, i64
+
+PREFILL = 1
+DECODE = 2
+"""What `phase` is of a resident; 0 for a session that is at no step stage."""
+
+NEVER_ADMITTED = 2**60
+"""Ranks from here on are those of residents that no pool has ever admitted: they come last, in the order of joining."""
+
+
+class Steps:
+    """The step stages of a run."""
+
+    # per stage of any kind: its number among the step stages
+    number_of: I64Array
+
+    # per stage: how many residents, whether an iteration runs or is being put together, and how long its lists are
+    place: Annotated[I64Array, "stage"]
+    count: Annotated[I64Array, "stage"]
+    running: Annotated[I64Array, "stage"]
+    planning: Annotated[I64Array, "stage"]
+    size: Annotated[I64Array, "stage"]
+    listed: Annotated[I64Array, "stage"]
+    cursor: Annotated[I64Array, "stage"]
+    left: Annotated[F64Array, "stage"]
+    most: Annotated[F64Array, "stage"]
+    options: Annotated[I64Array, "stage"]
+
+    # per stage and slot: residents by rank, those that are to be given tokens, and the batch in the order of scheduling
+    residents: I64Array
+    order: I64Array
+    batch: I64Array
+
+    # per slot
+    phase: Annotated[I64Array, "slot"]
+    rank: Annotated[I64Array, "slot"]
+    tokens: Annotated[F64Array, "slot"]
+
+    joined: i64
+    value: f64
+    budget: f64
+    chunk: f64
+    started: i64

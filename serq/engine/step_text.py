@@ -1,0 +1,105 @@
+"""The step stages of one program as restricted Python: budgets and costs, and the way through an iteration.
+
+The walks over residents are functions of `serq.engine.iterations`; what stands here is in which order they are taken,
+and what the program itself says: its expressions, and what growth and admission may call.
+"""
+
+from serq.engine.expressions import Expressions, Surroundings
+from serq.engine.sites import Site
+from serq.ir import expr as e
+from serq.ir import program as p
+
+_BEFORE = {"nres": "float(s.steps.count[{k}])", "ndec": "count_decoding(s, {k})", "kvb": "0.0", "kvp": "0.0"}
+_COST = _BEFORE | {
+    "ndec": "decoding_in_batch(s, {k})", "ntok": "tokens_in_batch(s, {k})", "npre": "prefill_in_batch(s, {k})",
+    "attn": "attention_in_batch(s, {k})",
+}  # fmt: skip
+
+
+def step_stages(program: p.Program) -> tuple[int, ...]:
+    """The places of the step stages."""
+    return tuple(place for place, stage in enumerate(program.stages) if isinstance(stage.kind, p.Step))
+
+
+class StepText:
+    """Writes what the step stages of a program do through one writer of expressions."""
+
+    def __init__(self, expressions: Expressions, sources: tuple[int, ...]) -> None:
+        self.program = expressions.program
+        self.expressions = expressions
+        self.lines = expressions.lines
+        self.sources = sources
+        self.places = step_stages(self.program)
+
+    def kind(self, k: int) -> p.Step:
+        """The step stage of a number as declared."""
+        kind = self.program.stages[self.places[k]].kind
+        assert isinstance(kind, p.Step)
+        return kind
+
+    # -- limits ------------------------------------------------------------------------------------------------------
+
+    def limits(self) -> None:
+        """Functions that work out budget and chunk, and what a budget leaves."""
+        lines = self.lines
+        for k in range(len(self.places)):
+            kind = self.kind(k)
+            with lines.block(f"def step_limits_{k}(s: Sim) -> i64:"):
+                self._surround(_BEFORE, k, kind.budget, *([] if kind.chunk is None else [kind.chunk]))
+                budget = self._checked(kind.budget, "budget", k)
+                chunk = "INF" if kind.chunk is None else f"no_less({self._checked(kind.chunk, 'chunk', k)})"
+                lines.add(f"s.steps.budget = {budget}", f"s.steps.chunk = {chunk}", "return MORE")
+        with lines.block("def step_left(s: Sim, stage: i64) -> i64:"):
+            for k, place in enumerate(self.places):
+                with lines.block(f"if stage == {place} and s.steps.planning[{k}] == 0:"):
+                    lines.add(f"if step_limits_{k}(s) != MORE:", "    return FAULT")
+                    lines.add(f"s.steps.value = rest_of_budget(s, {k}, s.steps.budget, s.steps.chunk)", "return MORE")
+            lines.add("s.steps.value = max(s.steps.left[s.steps.number_of[stage]], 0.0)", "return MORE")
+        lines.add("")
+
+    def _surround(self, facts: dict[str, str], k: int, *exprs: e.Expr) -> None:
+        """Work out the context variables that are read."""
+        names = {node.name for expr in exprs for node in e.walk(expr) if isinstance(node, e.Context)}
+        context: dict[str, str] = {}
+        for name in sorted(names & facts.keys()):
+            context[name] = self.lines.name()
+            self.lines.add(f"{context[name]} = {facts[name].format(k=k)}")
+        self.expressions.here = Surroundings(context=context)
+
+    def _checked(self, expr: e.Expr, what: str, k: int) -> str:
+        value = self.expressions.kept(expr)
+        site = self.expressions.sites.number(Site("step", expr.span, what))
+        bad = f"not (0.0 <= {value} < INF)" if what == "cost" else f"{value} != {value}"
+        with self.lines.block(f"if {bad}:"):
+            self.lines.add(f"return fail_with(s, {site}, -1, {self.places[k]}, {value})")
+        return value
+
+    # -- iterations --------------------------------------------------------------------------------------------------
+
+    def iterations(self) -> None:
+        """Functions that put an iteration together, one for each stage, and the one that tries all of them."""
+        for k in range(len(self.places)):
+            self._plan(k)
+        lines = self.lines
+        with lines.block("def start_steps(s: Sim) -> i64:"):
+            for k in range(len(self.places)):
+                with lines.block(f"if s.steps.running[{k}] == 0:"):
+                    lines.add("rest_clocks(s)")
+                    with lines.block(f"if s.steps.count[{k}] > 0 and not clock_now(s):"):
+                        lines.add(f"status = start_{k}(s)", "if status != MORE:", "    return status")
+            lines.add("return MORE")
+        lines.add("")
+
+    def _plan(self, k: int) -> None:
+        lines, kind = self.lines, self.kind(k)
+        with lines.block(f"def start_{k}(s: Sim) -> i64:"):
+            lines.add(f"if step_limits_{k}(s) != MORE:", "    return FAULT", f"begin_plan(s, {k})")
+            lines.add(f"slot = next_resident(s, {k})")
+            with lines.block("while slot >= 0:"):
+                lines.add(f"give(s, {k}, slot, offered(s, {k}, slot))", f"slot = next_resident(s, {k})")
+            lines.add(f"s.steps.planning[{k}] = 0", f"if s.steps.size[{k}] == 0:", "    return MORE")
+            self._surround(_COST, k, kind.cost)
+            cost = self._checked(kind.cost, "cost", k)
+            lines.add(f"s.steps.running[{k}] = 1")
+            lines.add(f"set_clock(s, {self.sources.index(self.places[k])}, s.now + {cost})", "return MORE")
+        lines.add("")
