@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     # Named in signatures only: a verb pays for the back end that it uses.
     from serq.closedforms.matches import Matches
     from serq.engines import Engine
+    from serq.semantics.distributions import Distributions
+    from serq.semantics.explore import ExploreOptions
     from serq.semantics.reference import RunResult
     from serq.semantics.replay import Progress as ReplayProgress
     from serq.semantics.replay import Replayed, ReplayOptions
@@ -62,7 +64,8 @@ class Solved:
 @dataclass(frozen=True, slots=True)
 class SolveOptions:
     """How to solve: rational or not (None: rational when small), method, largest number of states and of sessions
-    present in an open program, phases that stand for fixed amounts of work.
+    present in an open program, phases that stand for fixed amounts of work. `distributions`: whether to find the laws
+    of observed times too, None where that costs little (`solve` alone never does).
     """
 
     exact: bool | None = None
@@ -70,6 +73,7 @@ class SolveOptions:
     states: int | None = None
     limit: int | None = None
     phase_type: int | None = None
+    distributions: bool | None = None
 
 
 def limited(program: Program, limit: int | None) -> Program:
@@ -86,10 +90,17 @@ def explore_chain(
 
     OutsideFragmentError with every reason when the program is no finite Markov chain, LimitError when it is too large.
     """
-    from serq.semantics.explore import ExploreOptions, explore
+    from serq.semantics.explore import explore
+
+    return explore(program, explore_options(options, progress))
+
+
+def explore_options(options: SolveOptions, progress: Callable[[int, int], None] | None = None) -> "ExploreOptions":
+    """What the explorer is told."""
+    from serq.semantics.explore import ExploreOptions
 
     plain = ExploreOptions(limit=options.limit, phase_type=options.phase_type, progress=progress)
-    return explore(program, plain if options.states is None else replace(plain, states=options.states))
+    return plain if options.states is None else replace(plain, states=options.states)
 
 
 def solve(
@@ -109,6 +120,27 @@ def solve_chain(chain: Chain, program: Program, options: SolveOptions = SolveOpt
     solution = stationary(chain, exact=exact, method=options.method, source=program.source)
     estimates = answers(chain, solution)
     return Solved(chain, with_laws(solution, estimates), estimates)
+
+
+def distributions(
+    program: Program, options: SolveOptions = SolveOptions(), progress: Callable[[int, int], None] | None = None
+) -> "Distributions":
+    """The laws of the program's observes, by following one tagged session. Raises what `solve` raises."""
+    from serq.semantics.distributions import distributions_of
+    from serq.semantics.solve import stationary
+
+    def solve_it(chain: Chain) -> Solution:
+        exact = chain.size <= RATIONAL_BY_DEFAULT if options.exact is None else options.exact
+        return stationary(chain, exact=exact, method=options.method, source=program.source)
+
+    return distributions_of(program, explore_options(options, progress), solve_it)
+
+
+def distribution_estimates(program: Program, found: "Distributions") -> tuple[Estimate, ...]:
+    """Means, second moments and quantiles of the observes that have a law, and why others have none."""
+    from serq.semantics.distributions import distribution_estimates
+
+    return distribution_estimates(program, found)
 
 
 @dataclass(frozen=True, slots=True)

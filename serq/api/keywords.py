@@ -34,6 +34,7 @@ class SolveKeywords(TypedDict, total=False):
     states: int | None
     limit: int | None
     phase_type: int | None
+    distributions: bool | None
 
 
 class CheckKeywords(SimulateKeywords, SolveKeywords, total=False):

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from serq.api.tabular import Answers, estimates_table
+from serq.compare.laws import with_distributions
 from serq.ir.numbers import as_json, estimate_json, rational
 from serq.ir.program import Program
 from serq.ir.provenance import provenance
@@ -81,7 +82,10 @@ def solve_program(
         from serq.compare.storm_chain import solve_with_storm
 
         solved = solve_with_storm(chain, exact=options.exact, source=program.source)
-        return SolveResult(program, solved)
-    rational_asked = options.exact or options.method == "dixon"
-    wanted = True if rational_asked else _ALWAYS_DOUBLES.get(options.method, options.exact)
-    return SolveResult(program, solve_chain(chain, program, replace(options, exact=wanted)))
+        options = replace(options, method="auto")
+    else:
+        rational_asked = options.exact or options.method == "dixon"
+        wanted = True if rational_asked else _ALWAYS_DOUBLES.get(options.method, options.exact)
+        options = replace(options, exact=wanted)
+        solved = solve_chain(chain, program, options)
+    return SolveResult(program, with_distributions(solved, program, options, progress))

@@ -16,6 +16,7 @@ from serq.pipeline import Solved, SolveOptions
 
 _WIDE = 10_000
 _METHOD = "Elimination in a band (gth), p-adic lifting (dixon, rational), sparse factors (lu, doubles), or Storm."
+_LAWS = "Second moments and quantiles of observed times, at any size or never (default: where the chain is small)."
 
 
 @click.command("solve")
@@ -23,15 +24,18 @@ _METHOD = "Elimination in a band (gth), p-adic lifting (dixon, rational), sparse
 @click.option("--exact", is_flag=True, help="Answer in rationals, whatever it takes.")
 @click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True, help=_METHOD)
 @click.option("--states", "show_states", is_flag=True, help="Print the whole stationary vector.")
+@click.option("--distributions/--no-distributions", "laws", default=None, help=_LAWS)
 @chain_options()
-def command(common: Common, solving: SolveOptions, exact: bool, method: str, show_states: bool) -> None:
+def command(
+    common: Common, solving: SolveOptions, exact: bool, method: str, show_states: bool, laws: bool | None
+) -> None:
     """Solve a program's Markov chain exactly.
 
     Small chains are solved in rational numbers; --exact asks for them at any size. The exit status is 1 when the
     program is no finite Markov chain or has no steady state (every reason is printed).
     """
     program = common.load()
-    options = replace(solving, exact=exact or None, method=method)
+    options = replace(solving, exact=exact or None, method=method, distributions=laws)
     with exploring(common.quiet) as progress:
         result = solve_program(program, options, progress)
     common.emit(_text(program, result.solved, exact, show_states), result.to_dict(show_states))

@@ -40,6 +40,18 @@ SESSION_STATISTICS: dict[str, tuple[str, str]] = {
 }
 
 
+QUANTILES: dict[str, float] = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
+"""Quantiles of observed values by name, with their levels."""
+DISTRIBUTION_STATISTICS: dict[str, tuple[str, str]] = {
+    "second": ("second moment of the observed values (not the variance)", ""),
+    **{
+        name: (f"the value that {level:.0%} of the observed values do not exceed", "")
+        for name, level in QUANTILES.items()
+    },
+}
+"""What the law of an observed time adds to its mean."""
+
+
 @dataclass(frozen=True, slots=True)
 class Measure:
     """One thing that can be asked; `meaning` and `unit` are for people."""
@@ -71,6 +83,13 @@ def measures_of(program: p.Program) -> tuple[Measure, ...]:
     out += [Measure("gauge", gauge.name, "mean", f"time average of {gauge.name}") for gauge in program.gauges]
     out += [Measure("sessions", "", s, m, u) for s, (m, u) in SESSION_STATISTICS.items()]
     return tuple(out)
+
+
+def distribution_measures_of(program: p.Program) -> tuple[Measure, ...]:
+    """What may be asked of the law of every observe beyond `measures_of`; a witness answers what it can."""
+    return tuple(
+        Measure("observe", name, s, m, u) for name in program.observes for s, (m, u) in DISTRIBUTION_STATISTICS.items()
+    )
 
 
 def _without_waiting() -> dict[str, tuple[str, str]]:

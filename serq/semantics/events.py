@@ -46,11 +46,16 @@ class Event(NamedTuple):
 class Events:
     """The events of one program. `laws` and `codec` know the laws of work and the records met so far."""
 
-    def __init__(self, control: Control, quotients: Quotients, phase_type: int | None) -> None:
+    world_type: type[EnumeratedWorld] = EnumeratedWorld
+    """What the machine asks; somebody who wants to know more than a chain may answer through a world of his own."""
+
+    def __init__(
+        self, control: Control, quotients: Quotients, phase_type: int | None, impulses: Impulses | None = None
+    ) -> None:
         self.program = control.program
         self.laws = WorkLaws(phase_type)
-        self.impulses = Impulses(control.program)
-        self._world = EnumeratedWorld(control.sliced, self.laws)
+        self.impulses = impulses or Impulses(control.program)
+        self._world = self.world_type(control.sliced, self.laws)
         limits = Limits(commands=100_000, preemptions=1_000_000_000)
         self._machine = Machine(control.sliced, self._world, self.impulses, limits)
         self.codec = Codec(control, self.laws, quotients, self._machine.fresh)

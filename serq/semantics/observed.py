@@ -95,7 +95,7 @@ class Observed:
         for time, c in times:
             if time == NOW:
                 balance += c
-            elif self._is_clock(time, group):
+            elif self.is_clock(time, group):
                 balance += c
                 reward = self._region(name, time, group)
                 out[reward] = out.get(reward, Fraction(0)) - c
@@ -106,12 +106,12 @@ class Observed:
             raise NotMapped("it is no difference of times: it grows with the time itself")
         return out
 
-    def _is_clock(self, name: str, group: frozenset[int]) -> bool:
+    def is_clock(self, name: str, group: frozenset[int]) -> bool:
         """Whether the attribute is the time of its last set, at every node of the group."""
         shapes = frozenset[Shape]().union(*(self.control.kinds.before[i].get(name, NOTHING).shapes for i in group))
         if shapes != {Shape.CLOCK}:
             return False
-        return all(self._linear_set(i).times == ((NOW, Fraction(1)),) for i in self._sets_of(name))
+        return all(self.linear_set(i).times == ((NOW, Fraction(1)),) for i in self.sets_of(name))
 
     def _region(self, name: str, clock: str, group: frozenset[int]) -> str:
         region = Passes(self.graph, clock, group).region()
@@ -126,17 +126,19 @@ class Observed:
         if not Passes(self.graph, stored, group).each_set_is_observed_once():
             raise NotMapped(f"not every value of `{stored}` comes to this observe exactly once; {TAGGED}")
         out: dict[str, Fraction] = {}
-        for times, sets in self._by_times(self._sets_of(stored)).items():
+        for times, sets in self._by_times(self.sets_of(stored)).items():
             self._check_draws(sets)
             for reward, weight in self._of_times(name, times, sets, (*seen, stored)).items():
                 out[reward] = out.get(reward, Fraction(0)) + weight
         return out
 
-    def _sets_of(self, name: str) -> list[int]:
+    def sets_of(self, name: str) -> list[int]:
+        """The nodes that are reached and set the attribute."""
         nodes = ((i, self.graph.nodes[i].step) for i in sorted(self.reached))
         return [i for i, step in nodes if isinstance(step, p.Set) and step.name == name]
 
-    def _linear_set(self, node: int) -> Linear:
+    def linear_set(self, node: int) -> Linear:
+        """The parts of a set; none where it cannot be taken apart."""
         parts = self.control.linear[node]
         return Linear((), e.Num(Fraction(0))) if isinstance(parts, str) else parts
 
@@ -146,7 +148,7 @@ class Observed:
         """A draw that was spent at a stage counts with its mean only if its being observed says nothing about it."""
         for name in sorted(set().union(*(self._spent_in(node) for node in group))):
             passes = Passes(self.graph, name, group)
-            derived = frozenset(i for i in self._sets_of(name) if self._spent_in(i))
+            derived = frozenset(i for i in self.sets_of(name) if self._spent_in(i))
             if name in seen or (derived and not passes.each_set_is_observed_once()) or passes.region() is None:
                 raise NotMapped(f"not every draw in `{name}` comes to this observe exactly once; {TAGGED}")
             self._check_draws(derived, (*seen, name))
@@ -154,7 +156,7 @@ class Observed:
     def _spent_in(self, node: int) -> set[str]:
         """The attributes that the rest at the node reads and that hold draws which are spent at a stage."""
         before = self.control.kinds.before[node]
-        names = e.attributes_read(self._linear_set(node).rest)
+        names = e.attributes_read(self.linear_set(node).rest)
         kinds = {name: before.get(name, NOTHING) for name in names}
         return {n for n, kind in kinds.items() if kind.shapes & (DRAWN | TIMED) and kind.sources & self.spent}
 

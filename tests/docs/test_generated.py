@@ -71,6 +71,7 @@ def tables_of_measures() -> Iterator[str]:
         ("pool.NAME", measures.POOL_STATISTICS, "of every pool"),
         ("sessions", measures.SESSION_STATISTICS, "of the whole"),
         ("observe.NAME", OBSERVE_STATISTICS, "of every name that is observed"),
+        ("observe.NAME of a time", measures.DISTRIBUTION_STATISTICS, "of every observe of the time since one moment"),
         ("gauge.NAME", {"mean": ("time average", "")}, "of every gauge"),
     )  # fmt: skip
     for kind, statistics, whose in kinds:

@@ -137,7 +137,10 @@ def test_values_by_name(p: Model) -> None:
     assert solved["stage.svc.number"] == p.closed_forms()["stage.svc.number"]
     assert sum(solved.distribution().values()) == 1
     assert p.check(**SHORT).row("stage.svc.number").exact.value == solved["stage.svc.number"]
-    assert set(p.measures) == {e.measure for e in solved.estimates}
+    assert set(p.measures) == {e.measure for e in p.solve(distributions=False).estimates}
+    assert {e.measure for e in solved.estimates} - set(p.measures) == {
+        f"observe.response.{x}" for x in ("second", "p50", "p90", "p95", "p99")
+    }
 
 
 def test_observations(p: Model) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from serq.cli.tables import table
+from serq.compare import laws
 from serq.ir.numbers import cut, rational, short, with_interval
 from serq.ir.results import Estimate
 
@@ -19,6 +20,29 @@ def test_exact_rationals_of_the_finite_source_queue(serq) -> None:
     assert rows["stage.svc.number"] == "69372/16831"
     assert rows["stage.svc.throughput"] == "16319/16831"
     assert rows["observe.response.mean"] == "69372/16319"
+
+
+def test_quantiles_and_second_moment_of_the_response(serq) -> None:
+    measures = serq("solve", MM1N, "--set", "N=8", "--set", "mu=1", "--set", "Z=4", "--json").data["measures"]
+    assert measures["observe.response.second"]["exact"] == "412136/16319"
+    for name, right in (("p50", 3.847566936), ("p95", 9.247727764), ("p99", 12.087391339)):
+        assert measures[f"observe.response.{name}"]["value"] == pytest.approx(right, abs=5.1e-10)
+        assert measures[f"observe.response.{name}"]["bound"] < 1e-10
+    assert "observe.response.p99" not in serq("solve", MM1N, "--no-distributions").out
+
+
+def test_laws_of_a_larger_chain_are_there_for_the_asking(serq, monkeypatch) -> None:
+    monkeypatch.setattr(laws, "LARGEST_UNASKED", 10)
+    unasked, asked = serq("solve", MM1N), serq("solve", MM1N, "--distributions", "--json").data["measures"]
+    assert "observe.response.p99: the tagged-session chain of response has more than 10 states; ask for" in unasked.out
+    assert asked["observe.response.p99"]["value"] > asked["observe.response.p95"]["value"] > 0
+
+
+def test_a_mean_that_needs_the_law(serq, write) -> None:
+    """What only some of the passes observe has a mean by the tagged session, if not by Little's law."""
+    text = MM1N.read_text().replace("observe response", "branch (0.5) { observe some = now - t0; } observe response")
+    measures = serq("solve", write(text), "--set", "N=3", "--json").data["measures"]
+    assert measures["observe.some.mean"]["exact"] == measures["observe.response.mean"]["exact"]
 
 
 def test_the_whole_distribution_adds_up(serq) -> None:
