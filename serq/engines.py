@@ -30,6 +30,8 @@ from serq.semantics.series import series_of
 from serq.semantics.statistics import Counts
 from serq.semantics.summary import Summary
 from serq.semantics.tallies import Samples, SessionSums, StageSums
+from serq.traces.corpus import Corpus
+from serq.traces.reader import trace_of
 
 Engine = Literal["auto", "compiled", "reference"]
 """`auto` compiles what can be compiled."""
@@ -75,8 +77,6 @@ def why_not_compiled(program: p.Program, options: RunOptions) -> str:
     """Why a run is left to the reference, in a few words; empty where it is not."""
     if options.checked:
         return "the invariants of the machine are asserted by the reference only"
-    if options.trace is not None:
-        return "it replays a trace"
     return why_not(program) or ("" if jit.available() else "llvmlite is not installed")
 
 
@@ -101,7 +101,7 @@ def run_compiled(
         options.events,
     )  # fmt: skip
     compiled = simulator(program, keep, backend, checked=bounds_checked, opt=opt)
-    runs = _Replications(compiled, settings, options, replications)
+    runs = _Replications(compiled, settings, options, replications, trace_of(program, options.trace))
     try:
         found = runs.in_turn(progress) if min(jobs, replications) <= 1 else runs.side_by_side(jobs, progress)
     except FaultRaised as raised:
@@ -118,16 +118,21 @@ def run_compiled(
 class _Replications:
     """Replications of one compiled program under the limits of the options."""
 
-    def __init__(self, compiled: Simulator, settings: Settings, options: RunOptions, replications: int) -> None:
+    def __init__(
+        self, compiled: Simulator, settings: Settings, options: RunOptions, replications: int, corpus: Corpus | None
+    ) -> None:
         self.compiled = compiled
         self.settings = settings
         self.options = options
+        self.corpus = corpus
         self.done = [0.0] * replications
         self.stopped = False
 
     def in_turn(self, progress: Progress | None) -> list[EngineResult]:
         """One after the other in this thread."""
-        return [self.compiled.run(self.settings, k, self._pause(k, progress)) for k in range(len(self.done))]
+        return [
+            self.compiled.run(self.settings, k, self._pause(k, progress), self.corpus) for k in range(len(self.done))
+        ]
 
     def side_by_side(self, jobs: int, progress: Progress | None) -> list[EngineResult]:
         """In threads; an error or an interrupt stops them all within some milliseconds.
@@ -136,7 +141,8 @@ class _Replications:
         """
         with ThreadPoolExecutor(min(jobs, len(self.done))) as pool:
             futures = [
-                pool.submit(self.compiled.run, self.settings, k, self._pause(k, None)) for k in range(len(self.done))
+                pool.submit(self.compiled.run, self.settings, k, self._pause(k, None), self.corpus)
+                for k in range(len(self.done))
             ]
             try:
                 return [self._awaited(future, progress) for future in futures]
@@ -250,7 +256,7 @@ def _diagnostic(program: p.Program, fault: Fault, commands: int) -> Diagnostic:
             what = f"capacity for n = {int(fault.values[1])}"
             return errors.BadStageValue(span=site.span, what=what, stage=stage, value=f"{value:g}")
         case "step":
-            limit = ", and finite" if site.name == "cost" else ""
+            limit = ", and finite" if site.name == "cost" and value == value else ""
             shown = f"{value:g}"
             return errors.BadStageValue(span=site.span, what=site.name, stage=stage, value=shown, limit=limit)
         case "commands":

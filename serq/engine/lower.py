@@ -28,6 +28,7 @@ from serq.engine.iterations import (
 )
 from serq.engine.laws import good_bernoulli, good_det, good_erlang, good_exp, good_geometric, good_h2, good_uniform
 from serq.engine.observing import close_all, close_batches, observe_log, observe_sketch, read_gauge
+from serq.engine.replaying import goes_on, replayed, row_of_turn
 from serq.engine.residents import busy_step, count_decoding, join_step, queue_step, work_step
 from serq.engine.serving import (
     clear_clock, empty_shared, join_delay, join_fifo, join_shared, leave_fifo, leave_pending, leave_shared, make_ready,
@@ -83,7 +84,7 @@ def lower(program: p.Program, keep_samples: bool) -> Lowered:
 
 def _sources(program: p.Program) -> tuple[int, ...]:
     """Whose clocks are single: the arrivals', those of shared stages and of stages with one server."""
-    arrivals = (-1,) if isinstance(program.arrivals, p.Poisson | p.Renewal) else ()
+    arrivals = (-1,) if isinstance(program.arrivals, p.Poisson | p.Renewal | p.FromTrace) else ()
     return arrivals + tuple(i for i, stage in enumerate(program.stages) if _is_single(stage.kind))
 
 
@@ -132,6 +133,8 @@ class _Writer:
     def arrivals(self) -> None:
         """What the clock of the arrivals does: it is set again, then a session arrives or is lost."""
         arrivals = self.program.arrivals
+        if isinstance(arrivals, p.FromTrace):
+            self._recorded_arrivals()
         if not isinstance(arrivals, p.Poisson | p.Renewal):
             return
         with self.lines.block("def next_gap(s: Sim) -> i64:"):
@@ -148,6 +151,28 @@ class _Writer:
                     self.lines.add("s.lost += 1", "return NOBODY")
             self.lines.add("return next_ready(s) if arrive(s) == MORE else FAILED")
         self.lines.add("")
+
+    def _recorded_arrivals(self) -> None:
+        """The sessions of the trace that begin at one instant; the next instant's clock is set before they arrive."""
+        lines = self.lines
+        with lines.block("def set_next_start(s: Sim) -> None:"):
+            with lines.block("if s.trace.next < s.trace.events:"):
+                lines.add("set_clock(s, 0, s.trace.starts[s.trace.next])")
+            with lines.block("else:"):
+                lines.add("clear_clock(s, 0)")
+        with lines.block("def arrive_together(s: Sim) -> i64:"):
+            lines.add("count = s.trace.counts[s.trace.next]", "s.trace.next += 1", "set_next_start(s)")
+            with lines.block("for _ in range(count):"):
+                lines.add("if arrive(s) != MORE:", "    return FAULT")
+            lines.add("return MORE")
+        with lines.block("def arrival(s: Sim) -> i64:"):
+            lines.add("return next_ready(s) if arrive_together(s) == MORE else FAILED")
+        with lines.block("def has_room(s: Sim) -> bool:"):
+            lines.add("wanted = s.trace.counts[s.trace.next] if s.trace.next < s.trace.events else 0", "slot = s.free")
+            with lines.block("while wanted > 0 and slot >= 0:"):
+                lines.add("wanted -= 1", "slot = s.follow[slot]")
+            lines.add("return wanted <= 0")
+        lines.add("")
 
     def _gap(self, arrivals: p.Renewal) -> None:
         self.expressions.here = Surroundings()
@@ -179,6 +204,10 @@ class _Writer:
                     self.lines.add("set_clock(s, 0, 0.0)")
                 case p.Renewal():
                     self.lines.add("first = next_gap(s)", "if first != MORE:", "    return first")
+                case p.FromTrace():
+                    with self.lines.block("if s.trace.events > 0 and s.trace.starts[0] == 0.0:"):
+                        self.lines.add("return arrive_together(s)")
+                    self.lines.add("else:", "    set_next_start(s)")
                 case p.Closed(population=size) | p.Batch(size=size):
                     with self.lines.block(f"for _ in range({p.whole(size)}):"):
                         self.lines.add("status = arrive(s)", "if status != MORE:", "    return status")
@@ -214,7 +243,9 @@ class _Writer:
                 self._settle()
                 self._rest()
                 lines.add("if done == most:", "    return MORE", "done += 1")
-                if -1 in self.sources:
+                if isinstance(self.program.arrivals, p.FromTrace):
+                    lines.add("if not has_room(s):", "    return GROW")
+                elif -1 in self.sources:
                     lines.add("if s.free < 0:", "    return GROW")
                 lines.add("if s.log_size + s.log_reserve > s.log_cap:", "    return DRAIN")
                 self._earliest()

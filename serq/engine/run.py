@@ -15,7 +15,9 @@ from serq.engine.settings import Settings
 from serq.engine.sites import Fault, FaultRaised
 from serq.engine.step_memory import fill_steps, grow_steps
 from serq.engine.step_text import step_stages
+from serq.engine.trace_memory import fill_trace, grow_trace
 from serq.ir import program as p
+from serq.traces.corpus import Corpus
 
 EVENTS_A_CALL = 65_536
 """A few milliseconds of machine code: so often an interrupt is noticed."""
@@ -36,15 +38,17 @@ class Simulator:
     lowered: Lowered
     compiled: Compiled
 
-    def run(self, settings: Settings, replication: int = 0, pause: Pause | None = None) -> EngineResult:
-        """One replication.
+    def run(
+        self, settings: Settings, replication: int = 0, pause: Pause | None = None, corpus: Corpus | None = None
+    ) -> EngineResult:
+        """One replication; `corpus` is what a program with a trace replays.
 
         Raises `FaultRaised` for what the program does wrong, and whatever `pause` raises.
         """
         assert settings.keep_samples == self.keep_samples
         reserve = _RESERVE
         while True:
-            result = _Run(self, settings, replication, reserve).run(pause)
+            result = _Run(self, settings, replication, reserve, corpus).run(pause)
             if result is not None:
                 return result
             reserve *= 8  # what one event observes did not fit into the log
@@ -63,7 +67,9 @@ def simulator(
 class _Run:
     """One run in progress."""
 
-    def __init__(self, simulator: Simulator, settings: Settings, replication: int, reserve: int) -> None:
+    def __init__(
+        self, simulator: Simulator, settings: Settings, replication: int, reserve: int, corpus: Corpus | None
+    ) -> None:
         self.program = program = simulator.program
         self.compiled = simulator.compiled
         self.settings = settings
@@ -73,7 +79,8 @@ class _Run:
         self._in_warmup = True
         self.sim = self.compiled.record("Sim", **fields_of(program, simulator.lowered, settings, replication))
         fill_steps(self.sim.steps, program)
-        self._grow(_slots(program))
+        fill_trace(self.sim.trace, program, corpus, settings.seed, replication)
+        self._grow(_slots(program, corpus))
         make_log(self.sim, _LOG + reserve if self.logs else 0, reserve if self.logs else 0)
 
     def run(self, pause: Pause | None) -> EngineResult | None:
@@ -99,6 +106,7 @@ class _Run:
     def _grow(self, capacity: int) -> None:
         """Make room for so many sessions."""
         grow_steps(self.sim.steps, self.sim.cap, capacity, len(step_stages(self.program)))
+        grow_trace(self.sim.trace, self.sim.cap, capacity)
         grow_slots(self.sim, capacity, len(self.program.attributes), self.regions)
 
     def _most(self) -> int:
@@ -176,11 +184,13 @@ class _Run:
         )  # fmt: skip
 
 
-def _slots(program: p.Program) -> int:
+def _slots(program: p.Program, corpus: Corpus | None) -> int:
     """How many sessions there is room for at first."""
     match program.arrivals:
         case p.Closed(population=size) | p.Batch(size=size):
             return max(p.whole(size), 1)
+        case p.FromTrace() if corpus is not None:
+            return max(_FIRST_SLOTS, *(count for time, count in corpus.arrivals() if time == 0.0), 1)
         case p.Poisson(limit=p.Folded() as limit) | p.Renewal(limit=p.Folded() as limit):
             return min(p.whole(limit) + 1, _FIRST_SLOTS)
         case _:

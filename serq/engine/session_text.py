@@ -9,6 +9,7 @@ from dataclasses import replace
 from serq.engine.assigned import certainly_set
 from serq.engine.expressions import Expressions, Surroundings
 from serq.engine.sites import Site
+from serq.engine.trace_memory import columns_of
 from serq.ir import expr as e
 from serq.ir import flow
 from serq.ir import program as p
@@ -33,6 +34,8 @@ class SessionText:
         """A function in which a session arrives."""
         with self.lines.block("def arrive(s: Sim) -> i64:"):
             self.lines.add("slot = take_slot(s)")
+            if self.program.trace is not None:
+                self.lines.add("s.trace.which[slot] = -1")
             self.expressions.here = Surroundings("slot", "workload_stream")
             self._block(self.program.init)
             self.lines.add("make_ready(s, slot)", "return MORE")
@@ -122,12 +125,25 @@ class SessionText:
                 self._choose(instruction)
             case p.Turn():
                 self.lines.add("s.turn[slot] += 1", "s.turns += 1")
+                self._recorded_turn()
                 before = self.expressions.here
                 self.expressions.here = replace(before, stream="workload_stream")
                 self._block(self.program.turn)
                 self.expressions.here = replace(before, set_here=self.expressions.here.set_here)
             case _:
                 raise AssertionError(instruction)
+
+    def _recorded_turn(self) -> None:
+        """The attributes that the trace sets."""
+        columns = columns_of(self.program)
+        if not columns:
+            return
+        which, row = self.lines.name(), self.lines.name()
+        self.lines.add(f"{which} = replayed(s.trace, slot, s.serial[slot])")
+        self.lines.add(f"{row} = row_of_turn(s.trace, {which}, s.turn[slot])")
+        for place, name in enumerate(columns):
+            self._store(name, f"s.trace.cells[{row} + {place}]")
+        self._store("more", f"1.0 if goes_on(s.trace, {which}, s.turn[slot]) else 0.0")
 
     def _end(self, pc: int) -> None:
         self.lines.add("s.left = left", "give_slot(s, slot)")

@@ -10,6 +10,7 @@ the one that was set first fires first.
 from typing import Annotated
 
 from serq.codegen.lang import F64Array, I64Array, U64Array, f64, i64
+from serq.engine.replaying import Trace
 from serq.engine.step_state import Steps
 
 INF = float("inf")
@@ -111,6 +112,7 @@ class Sim:
     moved: Annotated[I64Array, "stage"]
 
     steps: Steps
+    trace: Trace
 
     # what is counted about sessions and gauges
     sessions_last: f64

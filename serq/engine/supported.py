@@ -19,8 +19,6 @@ def why_not(program: p.Program) -> str | None:
 def _reasons(program: p.Program) -> Iterator[str]:
     if program.pools:
         yield "it has a pool"
-    if program.trace is not None or isinstance(program.arrivals, p.FromTrace):
-        yield "it replays a trace"
     for stage in program.stages:
         if isinstance(stage.kind, p.Step):
             limits = (stage.kind.budget, *(() if stage.kind.chunk is None else (stage.kind.chunk,)))

@@ -7,7 +7,7 @@ from chain_programs import PROGRAMS
 from engine_programs import engine_program
 from engines import assert_same, events_of_both
 from finite_programs import finite_program
-from step_programs import step_program
+from step_programs import step_program, traced_program
 
 from serq.codegen import jit
 from serq.engine.supported import why_not
@@ -77,6 +77,27 @@ def test_generated_step_stages(seed, backend):
     program = load_text(step_program(seed)).program
     assert why_not(program) is None
     assert events_of_both(program, short(program), backend, opt=0) > 5
+
+
+@pytest.mark.parametrize(("seed", "backend"), STEPS)
+def test_generated_traces(seed, backend, tmp_path):
+    text, trace = traced_program(seed)
+    program, path = load_text(text).program, tmp_path / "t.csv"
+    path.write_text(trace)
+    assert why_not(program) is None
+    assert events_of_both(program, replace(short(program), trace=str(path)), backend, opt=0) > 5
+
+
+def test_a_trace_of_many_sessions_that_begin_together(tmp_path):
+    program = load_text(
+        'stage d : delay;\nworkload { arrive trace; trace "t.csv"; }\n'
+        "session { turn; run d (out); observe r = now; end; }\nrun { horizon 9; seed 2; }"
+    ).program
+    rows = [f"{i},1,1,{i % 7},0,{3 * (i > 3000)}\n" for i in range(9000)]
+    (tmp_path / "t.csv").write_text("session,turn,new,out,think,start\n" + "".join(rows))
+    options = replace(short(program, 9.0), warmup=0.0, trace=str(tmp_path / "t.csv"))
+    for backend in BACKENDS:
+        assert events_of_both(program, options, backend) > 7000
 
 
 @pytest.mark.parametrize("name", ["mm1n", "mg1ps", "central_server", "loss"])

@@ -8,7 +8,7 @@ from random import Random
 _BUDGETS = ("7", "1", "64", "inf", "max(ndec, 4.5)", "nres > 2 ? 3 : 16", "8 + serial % 3 - kvb", "2.25")
 _COSTS = (
     "1", "0.5 + ntok / 16", "0.25 + 0.125 * ndec", "0.5 + attn / 64 + npre / 32", "0.1 * nres + 0.3 * busy(d)",
-    "(ntok > 4 ? 0.5 : 0) + kvp", "1 / 3 + budget_left(engine) % 2",
+    "(ntok > 4 ? 0.5 : 0) + kvp", "1 / 3 + min(budget_left(engine), 5) % 2",
 )  # fmt: skip
 _CHUNKS = ("", "", "chunk 3;", "chunk nres > 2 ? 2 : 5;", "chunk 0;", "chunk 1.5;")
 _ARRIVALS = ("closed(5)", "batch(6)", "poisson(0.6) limit(9)", "renewal(2)", "renewal(~choice(0: 1, 0.5: 2, 3: 1))")
@@ -66,3 +66,27 @@ def step_program(seed: int) -> str:
         + " } }\n"
         + "run { horizon 60; warmup 7; seed 3; }\n"
     )
+
+
+def traced_program(seed: int) -> tuple[str, str]:
+    """A program that replays a trace, and the trace; sessions of the trace may begin together, or not be in order."""
+    random = Random(seed)
+    arrive = random.choice(("trace", "trace", "poisson(0.8) limit(20)", "closed(3)", "batch(5)"))
+    ordered = random.choice((" ordered", ""))
+    last = "branch (more) { run d (think); } else { end; }" if "closed" not in arrive else "run d (think + 0.5);"
+    text = (
+        f"stage engine : {_stage(random)}\nstage pair[2] : {_stage(random)}\nstage d : delay; stage p : ps(1);\n"
+        f'workload {{ arrive {arrive}; trace "t.csv"{ordered} with (urgency);'
+        " init { set born = ~exp(1); }"
+        " turn { set extra = ~bernoulli(0.5) + urgency; observe row = new + 100 * out; } }\n"
+        "session { set e = serial % 2; loop { turn; set t = now; run engine prefill (forced ? new : new / 2);\n"
+        "  observe first = now - t + born; run pair[e] decode (out + extra); observe stay = now - t; run p (0.25);\n"
+        f"  {last} }} }}\nrun {{ horizon 60; warmup 7; seed 3; }}\n"
+    )
+    rows = ["session,turn,new,out,think,forced,start,urgency"]
+    for session in random.sample(range(20), random.randint(3, 9)):
+        start = random.choice((0, 0, 2, 5.5, 5.5, 11)) if random.random() < 0.7 else 0
+        for turn in range(1, random.randint(1, 4) + 1):
+            numbers = [random.randint(1, 20), random.randint(0, 9), random.choice((0, 0.5, 3)), random.randint(0, 1)]
+            rows.append(",".join(map(str, [session, turn, *numbers, start, random.randint(0, 3)])))
+    return text, "\n".join(rows) + "\n"
