@@ -28,7 +28,7 @@ CASES |= {
         "session { run s decode (20); }\nrun { horizon 20; }",
         "SQ508 cost": "stage s[2] : step { budget 4; cost 2 - ntok; }\nworkload { arrive renewal(0.5); }\n"
         "session { run s[1] decode (20); }\nrun { horizon 20; }",
-        "SQ508 undefined cost": "stage s : step { budget 4; cost 0 * (nres > 2 ? inf : 1); }\n"
+        "SQ508 undefined cost": "stage s : step { budget 4; cost 1 + 0 * (nres > 2 ? inf : 1); }\n"
         "workload { arrive renewal(0.5); }\nsession { run s decode (20); }\nrun { horizon 20; }",
         "SQ508 rest": "stage s : step { budget nres > 2 ? 0 / 0 : 5; cost 1; }\nworkload { arrive renewal(0.25); }\n"
         "session { observe left = budget_left(s); run s decode (20); }\nrun { horizon 20; }",
