@@ -1,4 +1,4 @@
-"""Sessions for developers: `nox -s tests`, `nox -s lint`."""
+"""Sessions for developers: `nox -s tests`, `nox -s lint`, `nox -s docs`."""
 
 import nox
 
@@ -18,3 +18,10 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "format", "--check", ".")
     session.run("mypy")
     session.run("lint-imports")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """The documentation site, in `build/docs`; a warning is an error."""
+    session.install("-e", ".[docs]")
+    session.run("sphinx-build", "-n", "-W", "-b", "html", "docs", "build/docs")
