@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
+from serq.exporters.counters import ConstantDeclaration
 from serq.exporters.names import NameMap
 from serq.exporters.partial import Partial, UnknownValueError
 from serq.exporters.text import NoTextError, Piece, Printer, literal
@@ -104,19 +105,19 @@ class Constants:
                 out[self.names.identifier(name, "constant")] = constant.folded.exact
         return out
 
-    def declarations(self) -> list[str]:
+    def declarations(self) -> list[ConstantDeclaration]:
         """The declarations, in the order of use."""
         out = []
         for name in self.used:
             constant = self.program.constant(name)
             kind = "int" if name in self._integers else "double"
             identifier = self.names.identifier(name, "constant")
+            value: Piece | None = None
             if self._fixed(name):
-                out.append(f"const {kind} {identifier} = {literal(constant.folded.exact)};")
-            elif self._is_literal(constant):
-                out.append(f"const {kind} {identifier};")
-            else:
-                out.append(f"const {kind} {identifier} = {self._printer().number(constant.folded.expr)};")
+                value = literal(constant.folded.exact)
+            elif not self._is_literal(constant):
+                value = self._printer().number(constant.folded.expr)
+            out.append(ConstantDeclaration(kind, identifier, None if value is None else value.text))
         return out
 
 

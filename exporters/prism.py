@@ -7,12 +7,13 @@ classes at a fifo stage is one more integer. Nothing here knows a model: the tex
 import json
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from serq.exporters.automaton import Automaton, automaton
 from serq.exporters.constants import Constants, bounding
+from serq.exporters.counters import Branch, Command, CounterModel, Variable, prism_text
 from serq.exporters.errors import NoCounterForm, NoPopulationBound, NotSymbolicError
 from serq.exporters.initial import chosen_at_random, initial_values
 from serq.exporters.layout import Layout, layout
@@ -20,7 +21,7 @@ from serq.exporters.moves import Change, Move, Moves, observable
 from serq.exporters.names import NameMap
 from serq.exporters.partial import UnknownValueError
 from serq.exporters.rewards import ExportedMeasure, NotExported, Reward, Rewards
-from serq.exporters.text import ATOM, PRODUCT, SUM, NoTextError, Piece, Printer, conjunction, literal, total
+from serq.exporters.text import ATOM, PRODUCT, SUM, NoTextError, Piece, Printer, literal, total
 from serq.ir import expr as e
 from serq.ir import program as p
 from serq.ir.expr import Number
@@ -31,13 +32,13 @@ SUFFIXES = (".prism", ".props", ".map.json")
 
 @dataclass(frozen=True)
 class PrismExport:
-    """The two texts and what is needed to use them.
+    """The model, the text of its properties, and what is needed to use them.
 
     `open_constants` are the identifiers that a tool must be given a value for, with the program's values; `measures`
     say how our measures follow from the rewards; `names` leads back to the program.
     """
 
-    model: str
+    counters: CounterModel
     properties: str
     open_constants: Mapping[str, Number]
     integers: frozenset[str]
@@ -46,6 +47,11 @@ class PrismExport:
     names: NameMap
     commands: tuple[str, str]
     """How PRISM and Storm are called on the files."""
+
+    @property
+    def model(self) -> str:
+        """The PRISM text of the model."""
+        return prism_text(self.counters)
 
     def texts(self, stem: str) -> dict[str, str]:
         """The files: the model, its properties, and the way back to the program."""
@@ -110,19 +116,18 @@ class _Writer:
         rewards = Rewards(self.automaton, self.layout, every, self.names, self.printer)
         rewards.lost = lost
         measures = rewards.measures()
-        module = self._module(every, population)
-        structures = [_reward_text(reward) for reward in rewards.structures.values()]
-        formulas = self._formulas(population)
-        parts = [
-            self._header(population),
-            ["ctmc"],
-            self.constants.declarations(),
-            formulas,
-            module,
-            self._labels(),
-            *structures,
-        ]
-        model = "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+        counters, commands = self._counters(population), self._commands(every)
+        formulas, labels = self._formulas(population), self._labels()
+        # The constants come last: they are those that have been used.
+        model = CounterModel(
+            tuple(self._remarks(population)),
+            tuple(self.constants.declarations()),
+            tuple(formulas),
+            tuple(counters),
+            tuple(commands),
+            tuple(labels),
+            tuple(rewards.structures.values()),
+        )
         return PrismExport(
             model,
             self._properties(rewards.structures, measures),
@@ -131,7 +136,7 @@ class _Writer:
             measures,
             tuple(rewards.structures),
             self.names,
-            self._commands(),
+            self._calls(),
         )
 
     # -- population ------------------------------------------------------------------------------------------------
@@ -170,7 +175,7 @@ class _Writer:
 
     # -- text ------------------------------------------------------------------------------------------------------
 
-    def _commands(self) -> tuple[str, str]:
+    def _calls(self) -> tuple[str, str]:
         """How PRISM and Storm are called on the files, at the constants of the program."""
         model, properties = (shlex.quote(f"{self.program.name}{suffix}") for suffix in (".prism", ".props"))
         values = self._values()
@@ -182,38 +187,36 @@ class _Writer:
         """The program's own values of the open constants; as decimals where they are short ones."""
         return ",".join(f"{k}={literal(v)}".replace(" ", "") for k, v in self.constants.open_values().items())
 
-    def _header(self, population: Piece) -> list[str]:
+    def _remarks(self, population: Piece) -> list[str]:
         program = self.program.name
         lines = [
-            f"// {program}: exported by serQ; one bounded integer per program point, class and phase.",
-            f"// The values in {program}.props are those at the constants of the program; any others may be given.",
-            *(f"// {line}" for line in self._commands()),
+            f"{program}: exported by serQ; one bounded integer per program point, class and phase.",
+            f"The values in {program}.props are those at the constants of the program; any others may be given.",
+            *self._calls(),
         ]
         for name, identifier in self.names.renamed().items():
             if self.names.named(identifier).kind == "constant":
-                lines.append(f"// The constant {name} is called {identifier} here.")
+                lines.append(f"The constant {name} is called {identifier} here.")
         closed = self.constants.closed_names()
         if closed:
-            lines.append(f"// Fixed, because the structure depends on them: {', '.join(sorted(closed))}.")
+            lines.append(f"Fixed, because the structure depends on them: {', '.join(sorted(closed))}.")
         arrivals = self.program.arrivals
         if isinstance(arrivals, p.Poisson | p.Renewal) and arrivals.limit is not None:
-            lines.append(f"// An arrival that finds {population.text} sessions present is lost.")
+            lines.append(f"An arrival that finds {population.text} sessions present is lost.")
         if chosen_at_random(self.automaton):
-            lines.append(
-                "// Where sessions begin is random; here all take the first way. Long-run values are the same."
-            )
+            lines.append("Where sessions begin is random; here all take the first way. Long-run values are the same.")
         for station in self.layout.stations:
             if station.word:
                 room = int(math.log(WIDEST_WORD, station.base))
-                lines.append(f"// PRISM's integers have 32 bits: {station.word} holds at most {room} waiting jobs.")
+                lines.append(f"PRISM's integers have 32 bits: {station.word} holds at most {room} waiting jobs.")
         return lines
 
-    def _formulas(self, population: Piece) -> list[str]:
+    def _formulas(self, population: Piece) -> list[tuple[str, str]]:
         out = []
         dropped = self.layout.dropped
         if dropped:
             others = [Piece(v) for v in self._variables() if v != dropped]
-            out.append(f"formula {dropped} = {' - '.join([population.at(SUM), *(o.text for o in others)])};")
+            out.append((dropped, " - ".join([population.at(SUM), *(o.text for o in others)])))
         for station in self.layout.stations:
             if isinstance(station.kind, p.ProcessorSharing) and station.speed:
                 present = station.present()
@@ -222,7 +225,7 @@ class _Writer:
                     return jobs if isinstance(node, e.Context) and node.name == "n" else self._state(node)
 
                 speed = Printer(self.printer.names, state).number(station.kind.rate)
-                out.append(f"formula {station.speed} = {speed};")
+                out.append((station.speed, speed.text))
         return out
 
     def _variables(self) -> list[str]:
@@ -233,48 +236,46 @@ class _Writer:
             out += [station.waiting] if station.waiting else []
         return out
 
-    def _module(self, moves: Sequence[Move], population: Piece) -> list[str]:
+    def _counters(self, population: Piece) -> list[Variable]:
         start = initial_values(self.automaton, self.layout, self.printer, population)
-        out = ["module sessions"]
-        for variable in self._variables():
-            if variable != self.layout.dropped:
-                lines = self.names.named(variable).lines
+        nothing = Piece("0")
+        out = []
+        for name in self._variables():
+            if name != self.layout.dropped:
+                lines = self.names.named(name).lines
                 note = f"line {', '.join(str(n) for n in sorted(set(lines)))}"
-                out.append(f"  {variable} : [0..{population}] init {start.get(variable, Piece('0'))}; // {note}")
+                out.append(Variable(name, population.text, start.get(name, nothing).text, note))
         for station in self.layout.stations:
             if station.word:
                 largest = f"pow({station.base}, {population}) - 1"
-                init = start.get(station.word, Piece("0"))
                 note = f"classes of the waiting jobs at {station.name}, the oldest in the lowest digit"
-                out.append(f"  {station.word} : [0..{largest}] init {init}; // {note}")
-        out.append("")
-        grouped: dict[tuple[str, ...], list[Move]] = {}
-        for move in moves:
-            grouped.setdefault(move.guards, []).append(move)
-        for guards, together in grouped.items():
-            parts = [f"{m.rate} : {self._updates(m.change)}" for m in together]
-            out.append(f"  [] {conjunction(list(guards))} -> {' + '.join(parts)};")
-        return [*out, "endmodule"]
+                out.append(Variable(station.word, largest, start.get(station.word, nothing).text, note))
+        return out
 
-    def _labels(self) -> list[str]:
+    def _commands(self, moves: Sequence[Move]) -> list[Command]:
+        grouped: dict[tuple[str, ...], list[Branch]] = {}
+        for move in moves:
+            grouped.setdefault(move.guards, []).append(Branch(move.rate.text, tuple(self._updates(move.change))))
+        return [Command(guards, tuple(branches)) for guards, branches in grouped.items()]
+
+    def _labels(self) -> list[tuple[str, str]]:
         """Where somebody is at a stage, and where somebody waits there."""
         out = []
         for station in self.layout.stations:
             line = self.program.stages[station.stage].span.line
             occupied = self.names.identifier(f"occupied.{station.name}", "label", (line,))
-            out.append(f'label "{occupied}" = {station.present().at(SUM)} > 0;')
+            out.append((occupied, f"{station.present().at(SUM)} > 0"))
             if isinstance(station.kind, p.Fifo):
                 fact = e.StageState("queue", e.Ref(station.name, station.stage))
                 waiting = Piece(station.waiting) if station.waiting else self.printer.state(fact)
                 queueing = self.names.identifier(f"queueing.{station.name}", "label", (line,))
-                out.append(f'label "{queueing}" = {waiting.at(SUM)} > 0;')
+                out.append((queueing, f"{waiting.at(SUM)} > 0"))
         return out
 
-    def _updates(self, change: Change) -> str:
-        updates = []
+    def _updates(self, change: Change) -> Iterator[tuple[str, str]]:
         for variable, amount in change.add:
             if variable != self.layout.dropped:
-                updates.append(f"({variable}' = {variable} {'+' if amount > 0 else '-'} {abs(amount)})")
+                yield variable, f"{variable} {'+' if amount > 0 else '-'} {abs(amount)}"
         pushed = dict.fromkeys(station.stage for station, _ in change.push)
         for station, code in change.push:
             word = self._popped(change, station.stage)
@@ -286,11 +287,10 @@ class _Writer:
                     exponent += f" {'+' if length > 0 else '-'} {abs(length)}"
                 factor = "" if code == 1 else f"{code} * "
                 word = f"{word or station.word} + {factor}pow({station.base}, {exponent})"
-            if word:
-                updates.append(f"({station.word}' = {word})")
-        if change.pop is not None and change.pop.stage not in pushed:
-            updates.append(f"({change.pop.word}' = {self._popped(change, change.pop.stage)})")
-        return " & ".join(updates) or "true"
+            if word and station.word:
+                yield station.word, word
+        if change.pop is not None and change.pop.stage not in pushed and change.pop.word:
+            yield change.pop.word, self._popped(change, change.pop.stage)
 
     @staticmethod
     def _popped(change: Change, stage: int) -> str:
@@ -320,14 +320,6 @@ class _Writer:
             label = self.names.identifier(f"longrun.{identifier}", "property")
             out.append(f'"{label}": R{{"{identifier}"}}=? [ S ];')
         return "\n".join(out) + "\n"
-
-
-def _reward_text(reward: Reward) -> list[str]:
-    lines = [f'rewards "{reward.identifier}" // {reward.meaning}']
-    # A structure with no item at all is refused by some tools; one that earns nothing is not.
-    for guard, value in reward.items or [("false", Piece("0"))]:
-        lines.append(f"  {guard} : {value};")
-    return [*lines, "endrewards"]
 
 
 def _measure_json(measure: ExportedMeasure | NotExported) -> dict[str, str | None]:
