@@ -8,11 +8,12 @@ from serq.api.remarks import differences
 from serq.api.tabular import Tabular, html_table
 from serq.base.diagnostics import Diagnostic
 from serq.base.errors import LimitError, NoSteadyStateError, UsageError
-from serq.base.output import check_directory, write_text
+from serq.base.output import check_directory, write_bytes, write_text
 from serq.exporters.errors import NotSymbolicError
+from serq.exporters.jani import jani_texts
 from serq.exporters.prism import Prism, PrismExport
 from serq.exporters.rewards import ExportedMeasure
-from serq.exporters.target import Target
+from serq.exporters.target import Content, Target
 from serq.ir.chain import Chain
 from serq.ir.expr import Number
 from serq.ir.program import Program
@@ -24,23 +25,28 @@ LARGEST_RESULT = 400
 
 TARGETS: Mapping[str, str] = {
     "prism": "PRISM text with open constants (also for Storm).",
+    "jani": "JANI with open constants.",
+    "umb": "The explored chain in the binary format of Storm and PRISM.",
     "drn": "The explored chain in Storm's DRN format.",
     "explicit": "The explored chain as .tra, .sta, .lab, .srew.",
     "dot": "A small chain as a picture for Graphviz.",
 }
 """What there is to export to, and what it is."""
 
+SYMBOLIC = ("prism", "jani")
+"""The targets that leave constants open; what they cannot express is written as explicit files."""
+
 
 @dataclass(frozen=True)
 class ExportResult(Tabular):
     """The texts by file name, the commands that read them, and how the exported chain differs from the program's.
 
-    `not_symbolic` says why a program that was to become PRISM text is written as explicit files instead.
+    `not_symbolic` says why a program that was to become a symbolic text is written as explicit files instead.
     """
 
     program: Program
     target: str
-    texts: Mapping[str, str]
+    texts: Mapping[str, Content]
     commands: tuple[str, ...]
     differences: tuple[str, ...]
     not_symbolic: tuple[Diagnostic, ...] = ()
@@ -48,18 +54,21 @@ class ExportResult(Tabular):
     @property
     def symbolic(self) -> bool:
         """Whether constants are left open."""
-        return self.target == "prism" and not self.not_symbolic
+        return self.target in SYMBOLIC and not self.not_symbolic
 
     def write(self, directory: str | Path = ".") -> tuple[Path, ...]:
         """Write the files into a directory, which is made where it does not exist. OutputError when that fails."""
         folder = check_directory(Path(directory))
-        for name, text in self.texts.items():
-            write_text(folder / name, text)
+        for name, content in self.texts.items():
+            if isinstance(content, bytes):
+                write_bytes(folder / name, content)
+            else:
+                write_text(folder / name, content)
         return tuple(folder / name for name in self.texts)
 
     def rows(self) -> list[dict[str, object]]:
         """A row per file."""
-        return [{"file": name, "lines": text.count("\n"), "text": text} for name, text in self.texts.items()]
+        return [{"file": name, "size": _size(content), "content": content} for name, content in self.texts.items()]
 
     def to_dict(self, directory: str | Path = ".") -> dict[str, object]:
         """What `serq export --json` prints when the files are written to that directory."""
@@ -73,8 +82,12 @@ class ExportResult(Tabular):
         }
 
     def _repr_html_(self) -> str:
-        rows = [(name, str(text.count("\n"))) for name, text in self.texts.items()]
-        return html_table(f"{self.program.name}: {self.target}", ("file", "lines"), rows)
+        rows = [(name, _size(content)) for name, content in self.texts.items()]
+        return html_table(f"{self.program.name}: {self.target}", ("file", "size"), rows)
+
+
+def _size(content: Content) -> str:
+    return f"{len(content)} bytes" if isinstance(content, bytes) else f"{content.count(chr(10))} lines"
 
 
 def export_program(
@@ -84,7 +97,7 @@ def export_program(
     keep_open: frozenset[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ExportResult:
-    """Export to one of the TARGETS; `keep_open`: the only constants left open in PRISM text (None: all that can be).
+    """Export to one of the TARGETS; `keep_open`: the only constants left open in a symbolic text, None: all.
 
     UsageError for an unknown target or constant; otherwise what `serq.pipeline.explore_chain` raises.
     """
@@ -96,11 +109,14 @@ def export_program(
     exporter = _Export(program, options, progress)
     reasons: tuple[Diagnostic, ...] = ()
     commands: tuple[str, ...] = ()
-    texts: Mapping[str, str]
-    if target == "prism":
+    texts: Mapping[str, Content]
+    if target in SYMBOLIC:
         try:
             done = exporter.prism(keep_open)
-            texts, commands = done.texts(program.name), done.commands
+            if target == "jani":
+                texts = jani_texts(done, program.name)
+            else:
+                texts, commands = done.texts(program.name), done.commands
         except NotSymbolicError as error:
             reasons = error.diagnostics
             texts = exporter.explored("explicit")
@@ -160,10 +176,11 @@ class _Export:
                 rewards.setdefault(measure.numerator, values[name] * rewards[measure.denominator])
         return rewards
 
-    def explored(self, target: str) -> Mapping[str, str]:
+    def explored(self, target: str) -> Mapping[str, Content]:
         from serq.exporters.dot import Dot
         from serq.exporters.drn import Drn
         from serq.exporters.explicit import Explicit
+        from serq.exporters.umb import Umb
 
-        targets: dict[str, Target[Chain]] = {"drn": Drn(), "explicit": Explicit(), "dot": Dot()}
+        targets: dict[str, Target[Chain]] = {"drn": Drn(), "explicit": Explicit(), "dot": Dot(), "umb": Umb()}
         return targets[target].emit(self.chain, self.program.name)

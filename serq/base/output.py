@@ -91,20 +91,29 @@ def write_text(path: Path, content: str) -> None:
     write_lines(path, (content,))
 
 
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all: see `write_lines`."""
+    _write(path, (content,))
+
+
 def write_lines(path: Path, lines: Iterable[str]) -> None:
     """Write a file whole or not at all, its directory too where there is none; `lines` bring their line ends.
 
     A link is followed, and what is no plain file (a pipe, a terminal) is written to, never replaced. OutputError or
     LimitError when it cannot be done.
     """
+    _write(path, (line.encode("utf-8") for line in lines))
+
+
+def _write(path: Path, parts: Iterable[bytes]) -> None:
     make_directory(path.parent)
     check_target(path)
     try:
         if path.exists() and not path.is_file():
-            with path.open("w", encoding="utf-8", newline="\n") as file:
-                file.writelines(lines)
+            with path.open("wb") as file:
+                file.writelines(parts)
         else:
-            _replace(path.resolve(), lines)
+            _replace(path.resolve(), parts)
     except OSError as error:
         raise cannot_write(path, error) from error
 
@@ -119,11 +128,11 @@ def check_target(path: Path) -> None:
         raise OutputError.of(OutputRefused(span=NOWHERE, path=str(path), reason=os.strerror(errno.EACCES)))
 
 
-def _replace(path: Path, lines: Iterable[str]) -> None:
+def _replace(path: Path, parts: Iterable[bytes]) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.writelines(lines)
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(parts)
         os.chmod(temporary, _mode(path))
         os.replace(temporary, path)
     except BaseException:

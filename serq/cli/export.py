@@ -23,7 +23,8 @@ def _target_option(function: Verb) -> Verb:
     def verb(*args: Any, **given: Any) -> Any:
         asked = [name for name in TARGETS if given.pop(name)]
         if not asked:
-            raise UsageError("say what to export: --prism, --drn, --explicit or --dot")
+            *most, last = (f"--{name}" for name in TARGETS)
+            raise UsageError(f"say what to export: {', '.join(most)} or {last}")
         if len(asked) > 1:
             raise UsageError(f"one export at a time: {' or '.join(f'--{name}' for name in asked)}")
         return function(*args, target=asked[0], **given)
@@ -34,13 +35,13 @@ def _target_option(function: Verb) -> Verb:
 @click.command("export")
 @common_options
 @_target_option
-@click.option("--const-open", metavar="N,mu", help="Leave only these constants open in the PRISM text.")
+@click.option("--const-open", metavar="N,mu", help="Leave only these constants open in PRISM text or JANI.")
 @chain_options()
 def command(common: Common, solving: SolveOptions, target: str, const_open: str | None) -> None:
     """Write a program's Markov chain for other tools.
 
-    The files go into the directory --out (default: here). The PRISM text is symbolic where counters can express the
-    program; otherwise the explored chain is written in explicit files, and the construct that forced it is named.
+    The files go into the directory --out (default: here). PRISM text and JANI are symbolic where counters can express
+    the program; otherwise the explored chain is written in explicit files, and the construct that forced it is named.
     """
     directory = check_directory(Path(common.out or "."))
     report = replace(common, out=None)

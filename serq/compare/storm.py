@@ -4,6 +4,7 @@ The exact engine computes in rationals (to about 300 states of a general chain, 
 Storm runs with a sparse LU factorisation (Eigen), never with its defaults; such a number is no exact answer.
 """
 
+import base64
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,12 +23,12 @@ FailureKind = Literal["error", "timeout", "memory", "crash"]
 
 @dataclass(frozen=True)
 class StormJob:
-    """One model with the properties to check. Made by `prism_job`, `drn_job` or `explicit_job`.
+    """One model with the properties to check. Made by `prism_job`, `jani_job`, `drn_job`, ...
 
     `distribution`: also the whole stationary vector, by state number.
     """
 
-    kind: Literal["prism", "drn", "explicit"]
+    kind: Literal["prism", "drn", "explicit", "jani", "umb"]
     model: str | Mapping[str, str]
     properties: tuple[str, ...]
     constants: Mapping[str, Fraction | int]
@@ -64,6 +65,18 @@ def prism_job(
 def drn_job(model: str, properties: Sequence[str], *, exact: bool = True, distribution: bool = False) -> StormJob:
     """A text in Storm's DRN format."""
     return StormJob("drn", model, tuple(properties), {}, exact, distribution)
+
+
+def jani_job(
+    model: str, constants: Mapping[str, Fraction | int], properties: Sequence[str], *, exact: bool = True
+) -> StormJob:
+    """A JANI text with values for its open constants; the properties are names of its own."""
+    return StormJob("jani", model, tuple(properties), dict(constants), exact)
+
+
+def umb_job(model: bytes, properties: Sequence[str], *, exact: bool = True) -> StormJob:
+    """A UMB file."""
+    return StormJob("umb", base64.b64encode(model).decode("ascii"), tuple(properties), {}, exact)
 
 
 def explicit_job(files: Mapping[str, str], properties: Sequence[str], *, exact: bool = True) -> StormJob:

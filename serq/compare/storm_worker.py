@@ -6,6 +6,7 @@ stays in here. Environments are always explicit. Storm's defaults for doubles ar
 of 1.73 where 1 is the limit) and do not terminate on others.
 """
 
+import base64
 import json
 import os
 import resource
@@ -106,6 +107,30 @@ def _drn(job: Job, engine: _Engine) -> tuple[Any, list[Any]]:
     return model, [stormpy.parse_property(p) for p in job["properties"]]
 
 
+def _jani(job: Job, engine: _Engine) -> tuple[Any, list[Any]]:
+    """A JANI model, whose properties are its own: the job names them."""
+    model, own = _from_file(job["model"], stormpy.parse_jani_model)
+    by_name = {p.get_name(): p for p in own}
+    model, properties = stormpy.instantiate_constants(model, job["constants"], [by_name[n] for n in job["properties"]])
+    options = stormpy.BuilderOptions(properties)
+    options.set_build_all_labels()
+    options.set_build_all_reward_models()
+    options.set_exploration_checks()
+    return stormpy.build_model[engine.value_type](model, options=options), properties
+
+
+def _umb(job: Job, engine: _Engine) -> tuple[Any, list[Any]]:
+    """A UMB file, which is bytes and comes as base64."""
+    options = stormpy.io.UmbImportOptions()
+    kinds = stormpy.io.UmbImportValueType
+    options.value_type = kinds.RATIONAL if job["exact"] else kinds.DOUBLE
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.umb"
+        path.write_bytes(base64.b64decode(job["model"]))
+        model = stormpy.build_model_from_umb(str(path), options=options)
+    return model, [stormpy.parse_property(p) for p in job["properties"]]
+
+
 def _explicit(job: Job, engine: _Engine) -> tuple[Any, list[Any]]:
     model = _assemble(read_explicit(job["model"]), engine.value_type)
     return model, [stormpy.parse_property(p) for p in job["properties"]]
@@ -114,6 +139,8 @@ def _explicit(job: Job, engine: _Engine) -> tuple[Any, list[Any]]:
 _BUILDERS: Mapping[str, Callable[[Job, _Engine], tuple[Any, list[Any]]]] = {
     "prism": _prism,
     "drn": _drn,
+    "jani": _jani,
+    "umb": _umb,
     "explicit": _explicit,
 }
 

@@ -11,7 +11,8 @@ import pytest
 from finite_programs import FiniteProgram, finite_program
 
 from serq.base.errors import NoSteadyStateError, OutsideFragmentError
-from serq.compare.storm import StormAnswer, StormJob, long_run, prism_job, run_storm, succeeded
+from serq.compare.storm import StormAnswer, StormJob, jani_job, long_run, prism_job, run_storm, succeeded
+from serq.exporters.jani import jani_text
 from serq.exporters.prism import Prism, PrismExport
 from serq.exporters.rewards import ExportedMeasure
 from serq.ir.program import Program
@@ -43,12 +44,21 @@ def _exact(program: Program) -> dict[str, Fraction] | None:
     return {e.measure: Fraction(e.value) for e in solved.estimates if e.value is not None}
 
 
-def _job(export: PrismExport, program: Program) -> StormJob:
-    constants = {}
+def _constants(export: PrismExport, program: Program) -> dict[str, Fraction | int]:
+    constants: dict[str, Fraction | int] = {}
     for identifier in export.open_constants:
         value = Fraction(program.constant(export.names.named(identifier).name).folded.exact)
         constants[identifier] = int(value) if identifier in export.integers else value
-    return prism_job(export.model, constants, [long_run(r) for r in export.rewards])
+    return constants
+
+
+def _job(export: PrismExport, program: Program) -> StormJob:
+    return prism_job(export.model, _constants(export, program), [long_run(r) for r in export.rewards])
+
+
+def _in_jani(export: PrismExport, program: Program) -> StormJob:
+    text = jani_text(export.counters, "generated")
+    return jani_job(text, _constants(export, program), [f"longrun_{r}" for r in export.rewards])
 
 
 def _other(generated: FiniteProgram, export: PrismExport) -> Program:
@@ -75,6 +85,11 @@ def test_storm_and_the_explorer_give_the_same_rationals(first: int) -> None:
                 continue
             cases.append((seed, export, instance, exact))
     answers = run_storm([_job(export, program) for _, export, program, _ in cases])
+    # The same counters as JANI, at the program's constants and at the others: the same values of every reward.
+    for case, answer in zip(
+        cases[::5], run_storm([_in_jani(export, program) for _, export, program, _ in cases[::5]]), strict=True
+    ):
+        assert succeeded(answer).values == succeeded(answers[cases.index(case)]).values, f"seed {case[0]}: JANI"
     compared = 0
     for (seed, export, _, exact), outcome in zip(cases, answers, strict=True):
         storm = _measures(export, succeeded(outcome))

@@ -63,7 +63,7 @@ def test_constants_are_numbers_or_expressions(p: Model) -> None:
         (lambda: serq.loads(TEXT).simulate(horizn=1), UsageError, "did you mean 'horizon'"),
         (lambda: serq.loads(TEXT).solve(seed=1), UsageError, "no option 'seed'"),
         (lambda: serq.loads(TEXT).check(sede=1), UsageError, "did you mean 'seed'"),
-        (lambda: serq.loads(TEXT).export("prisma"), UsageError, "there is prism, drn"),
+        (lambda: serq.loads(TEXT).export("prisma"), UsageError, "there is prism, jani"),
         (lambda: serq.loads(TEXT).export("prism", keep_open={"M"}), UsageError, "M"),
         (lambda: serq.loads(TEXT).solve()["stage.svc.numbr"], UsageError, "stage.svc.number"),
         (lambda: serq.loads(TEXT).simulate(**SHORT).observations("response"), UsageError, "keep_samples"),
