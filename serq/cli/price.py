@@ -7,7 +7,8 @@ from fractions import Fraction
 import click
 
 from serq.base.errors import UsageError
-from serq.cli.common import Common, common_options, load
+from serq.cli.common import Common, common_options, load, parse_sets
+from serq.cli.event import event_data, event_text
 from serq.cli.options import chain_options
 from serq.cli.tables import table
 from serq.ir.expr import Number, double
@@ -16,24 +17,44 @@ from serq.ir.program import Program
 from serq.ir.provenance import provenance
 from serq.ir.results import Estimate
 from serq.pipeline import SolveOptions, closed_forms, limited, solve
+from serq.studies.event import price_of_event
 from serq.studies.price import Change, changes, prices
+
+_DO = "One event that goes another way: 'work := EXPR' at a `run`, 'entry lost' at a `hold`."
 
 
 @click.command("price")
 @common_options
 @click.option("--from", "before", multiple=True, metavar="NAME=EXPR", help="Constants before the change (repeatable).")
 @click.option("--to", "after", multiple=True, metavar="NAME=EXPR", help="Constants after it (repeatable).")
+@click.option("--do", "event", metavar="EVENT", help=_DO)
+@click.option("--at", "place", metavar="LINE[:COLUMN]", help="The `run` or `hold` that --do is about.")
 @chain_options(phase_type=False)
-def command(common: Common, before: tuple[str, ...], after: tuple[str, ...], solving: SolveOptions) -> None:
-    """Say what a change of constants costs.
+def command(
+    common: Common,
+    before: tuple[str, ...],
+    after: tuple[str, ...],
+    event: str | None,
+    place: str | None,
+    solving: SolveOptions,
+) -> None:
+    """Say what a change of constants costs, or one event.
 
-    The finite-source price of a change: the difference of every measure of FILE between two sets of constants.
+    The finite-source price of a change: the difference of every measure of FILE between two sets of constants. With
+    --do: the price of one event that goes another way, once, such as one miss instead of a hit.
 
     The headline is the mean number of jobs at each stage that sessions share: what longer work for all costs in
     sessions waiting, all of them together.
     """
+    if event is not None:
+        if before or after:
+            raise UsageError("--do prices one event; --from and --to price a change of constants")
+        program = common.load()
+        priced = price_of_event(program, parse_sets(common.sets), event, place, solving)
+        common.emit(event_text(program, priced), event_data(program, priced))
+        return
     if not after:
-        raise UsageError("say what changes: --from NAME=EXPR --to NAME=EXPR")
+        raise UsageError("say what changes: --from NAME=EXPR --to NAME=EXPR, or --do EVENT")
     first, second = (
         limited(load(common.file, common.sets + sets, common.quiet), solving.limit) for sets in (before, after)
     )

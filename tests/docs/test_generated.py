@@ -160,6 +160,7 @@ REPORTS = {
     "check": ("check", "mm1n", "--horizon", "50", "--warmup", "0", "--jobs", "1"),
     "closed-form": ("closed-form", "mm1n"),
     "price": ("price", "mm1n", "--to", "mu=0.8"),
+    "price-event": ("price", "mm1n", "--set", "N=3", "--do", "work := ~exp(3)", "--at", "15"),
     "export": ("export", "mm1n", "--prism"),
     "lint": ("lint", "mm1n"),
     "models": ("models",),

@@ -1,0 +1,152 @@
+"""One event that goes another way: the program in which it may, and the price (`serq.semantics.counterfactual`).
+
+`work := EXPR` at a run: one passage works EXPR instead, and the cache stays as it is. `entry lost` at a hold: once, the
+prefix that the hold leaves cached is lost at once, which makes a miss of the next turn but frees units for the others
+in the meantime. These are different prices.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from serq.base.errors import UsageError
+from serq.base.source import Span
+from serq.check.overrides import OverrideValue
+from serq.ir import program as p
+from serq.ir.chain import Chain, Solution
+from serq.ir.expr import Number
+from serq.pipeline import RATIONAL_BY_DEFAULT, SolveOptions, explore_chain, limited, load_text
+from serq.semantics.counterfactual import Counterfactual, EventPrice, Solve
+from serq.semantics.solve import stationary
+
+KEPT, CHANGED = "event_as_it_is", "event_changed"
+_LOST = "entry lost"
+
+
+@dataclass(frozen=True, slots=True)
+class PricedEvent:
+    """The price of an event. `present` is the price in session-time away from delays (the equal-time price).
+
+    `by_number`: the same by the number of sessions away from delays right after the event.
+    """
+
+    event: str
+    line: int
+    price: EventPrice
+    present: Number
+    by_number: Mapping[Fraction, Number]
+
+
+def price_of_event(
+    program: p.Program, overrides: Mapping[str, OverrideValue], event: str, at: str | None, options: SolveOptions
+) -> PricedEvent:
+    """The price of an event, `work := EXPR` or `entry lost`, at the statement at LINE or LINE:COLUMN.
+
+    UsageError for an event or a place that is none. Raises what exploring and solving raise.
+    """
+    statement = _statement(program, event, at)
+    changed = limited(
+        load_text(_with_event(program, statement, event), program.source.name, overrides).program, options.limit
+    )
+    found = counterfactual(changed, options)
+    price = found.price()
+    by_number = {}
+    for number, states in _by_number(changed, found).items():
+        by_number[number] = _present(changed, found.rewards(states))
+    return PricedEvent(event, statement.span.line, price, _present(changed, price.rewards), by_number)
+
+
+def with_event(program: p.Program, event: str, at: str | None) -> str:
+    """The text of the program in which the event goes the other way with probability 1/2, and both ways are observed.
+
+    UsageError as for `price_of_event`.
+    """
+    return _with_event(program, _statement(program, event, at), event)
+
+
+def counterfactual(program: p.Program, options: SolveOptions) -> Counterfactual:
+    """The chain of a program made by `with_event`."""
+    return Counterfactual(explore_chain(program, options), KEPT, CHANGED, _solver(program, options))
+
+
+def _solver(program: p.Program, options: SolveOptions) -> Solve:
+    def solve(chain: Chain) -> Solution:
+        exact = chain.size <= RATIONAL_BY_DEFAULT if options.exact is None else options.exact
+        return stationary(chain, exact=exact, method=options.method, source=program.source)
+
+    return solve
+
+
+# -- the program in which the event may go another way ---------------------------------------------------------------
+
+
+def _statement(program: p.Program, event: str, at: str | None) -> p.Run | p.Hold:
+    """The statement that the event is about, the only one of its kind where `at` is None."""
+    kind = p.Hold if event == _LOST else p.Run
+    if event != _LOST and not event.replace(" ", "").startswith("work:="):
+        raise UsageError(f"the event is `work := EXPR` or `{_LOST}`, not {event!r}")
+    found = [step for step in program.code if isinstance(step, kind) and _stands(step.span, at)]
+    if len(found) == 1:
+        return found[0]
+    what = "hold" if kind is p.Hold else "run"
+    where = "in the program" if at is None else f"at {at}"
+    others = [step.span for step in program.code if isinstance(step, kind)]
+    places = ", ".join(f"{span.line}:{span.column}" for span in others) or "none"
+    count = "no" if not found else "more than one"
+    raise UsageError(f"there is {count} {what} {where}; say which with --at LINE:COLUMN (there are: {places})")
+
+
+def _stands(span: Span, at: str | None) -> bool:
+    if at is None:
+        return True
+    line, _, column = at.partition(":")
+    if not line.isdecimal() or not (column.isdecimal() or not column):
+        raise UsageError(f"--at takes LINE or LINE:COLUMN, not {at!r}")
+    return span.line == int(line) and (not column or span.column == int(column))
+
+
+def _with_event(program: p.Program, statement: p.Run | p.Hold, event: str) -> str:
+    """The program's text with a branch at the statement; lines stay where they are."""
+    text = program.source.text
+    start, end = _offsets(text, statement.span)
+    kept, changed = f"observe {KEPT} = 1;", f"observe {CHANGED} = 1;"
+    if isinstance(statement, p.Run):
+        first, last = _offsets(text, statement.work.span)
+        as_it_is, work = text[start:end], event.partition(":=")[2].strip()
+        other = text[start:first] + work + text[last:end]
+        return f"{text[:start]}branch (0.5) {{ {kept} {as_it_is} }} else {{ {changed} {other} }}{text[end:]}"
+    pool = program.pools[statement.parts[0].pool.base].name
+    lost = f" branch (cachedin({pool}) > 0) {{ branch (0.5) {{ {kept} }} else {{ {changed} drop {pool}; }} }}"
+    return text[:end] + lost + text[end:]
+
+
+def _offsets(text: str, span: Span) -> tuple[int, int]:
+    """Where a span begins and ends in the text."""
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    return starts[span.line - 1] + span.column - 1, starts[span.end_line - 1] + span.end_column - 1
+
+
+# -- session-time away from delays -----------------------------------------------------------------------------------
+
+
+def _delays(program: p.Program) -> list[str]:
+    return [f"stage.{stage.name}.number" for stage in program.stages if isinstance(stage.kind, p.Delay)]
+
+
+def _present(program: p.Program, values: Mapping[str, Number]) -> Number:
+    """What is said of the number of sessions away from delays, given what is said of each number."""
+    return values["sessions.number"] - sum(values[name] for name in _delays(program))
+
+
+def _by_number(program: p.Program, found: Counterfactual) -> dict[Fraction, set[int]]:
+    """The states by the number of sessions away from delays, for every number that there may be after the event."""
+    rewards = found.chain.state_rewards
+    names = ("sessions.number", *_delays(program))
+    groups: dict[Fraction, set[int]] = {}
+    for state in range(found.chain.size):
+        number = Fraction(_present(program, {name: rewards[name][state] for name in names}))
+        groups.setdefault(number, set()).add(state)
+    after = found.states_after()
+    return {number: groups[number] for number in sorted(groups) if groups[number] & after}
