@@ -28,6 +28,7 @@ TARGETS: Mapping[str, str] = {
     "jani": "JANI with open constants.",
     "umb": "The explored chain in the binary format of Storm and PRISM.",
     "drn": "The explored chain in Storm's DRN format.",
+    "parametric": "The explored chain in DRN, its rates as functions of the constants.",
     "explicit": "The explored chain as .tra, .sta, .lab, .srew.",
     "dot": "A small chain as a picture for Graphviz.",
 }
@@ -180,7 +181,8 @@ class _Export:
         from serq.exporters.dot import Dot
         from serq.exporters.drn import Drn
         from serq.exporters.explicit import Explicit
+        from serq.exporters.parametric import Parametric
         from serq.exporters.umb import Umb
 
-        targets: dict[str, Target[Chain]] = {"drn": Drn(), "explicit": Explicit(), "dot": Dot(), "umb": Umb()}
-        return targets[target].emit(self.chain, self.program.name)
+        targets: tuple[Target[Chain], ...] = (Drn(), Parametric(), Explicit(), Dot(), Umb())
+        return {t.name: t for t in targets}[target].emit(self.chain, self.program.name)

@@ -79,6 +79,19 @@ def umb_job(model: bytes, properties: Sequence[str], *, exact: bool = True) -> S
     return StormJob("umb", base64.b64encode(model).decode("ascii"), tuple(properties), {}, exact)
 
 
+def long_run_functions(model: str, rewards: Sequence[str], *, timeout: float = TIMEOUT) -> tuple[str, ...]:
+    """The long-run rates of rewards of a DRN with parameters, as texts of rational functions (`^` for a power).
+
+    Raises LimitError when time or memory ran out, StormError on any other failure.
+    """
+    wanted = [long_run(reward) for reward in rewards]
+    job = {"kind": "parametric", "model": model, "properties": wanted, "exact": True, "distribution": False}
+    (message,) = run_jobs([job], timeout=timeout, memory=MEMORY)
+    if not message["ok"]:
+        raise (LimitError if message["kind"] in ("timeout", "memory") else StormError)(f"Storm: {message['error']}")
+    return tuple(message["values"])
+
+
 def explicit_job(files: Mapping[str, str], properties: Sequence[str], *, exact: bool = True) -> StormJob:
     """PRISM's explicit files, as texts by file name."""
     return StormJob("explicit", dict(files), tuple(properties), {}, exact)

@@ -66,7 +66,7 @@ def _attempt(job: Job) -> dict[str, object]:
 
 
 def _answer(job: Job) -> dict[str, object]:
-    engine = _engine(job["exact"])
+    engine = _engine(job)
     model, properties = _BUILDERS[job["kind"]](job, engine)
     if len(model.initial_states) != 1:
         raise ValueError(f"the model has {len(model.initial_states)} initial states; long-run values need one")
@@ -74,13 +74,15 @@ def _answer(job: Job) -> dict[str, object]:
         "values": [_value(model, *p, engine) for p in zip(job["properties"], properties, strict=True)],
         "states": model.nr_states,
         "transitions": model.nr_transitions,
-        "rewards_from": min((float(x) for r in model.reward_models.values() for x in _rewards(r)), default=0.0),
+        "rewards_from": _least(model, engine),
         "distribution": _distribution(model, engine) if job["distribution"] else None,
     }
 
 
-def _engine(exact: bool) -> _Engine:
-    if exact:
+def _engine(job: Job) -> _Engine:
+    if job["kind"] == "parametric":
+        return _Engine(stormpy.RationalFunction, environments.exact(), str)
+    if job["exact"]:
         return _Engine(stormpy.Rational, environments.exact(), str)
     return _Engine(float, developer.EnvironmentBuilder.build_environment(), repr)
 
@@ -104,6 +106,12 @@ def _prism(job: Job, engine: _Engine) -> tuple[Any, list[Any]]:
 
 def _drn(job: Job, engine: _Engine) -> tuple[Any, list[Any]]:
     model = _from_file(job["model"], stormpy.build_model_from_drn[engine.value_type])
+    return model, [stormpy.parse_property(p) for p in job["properties"]]
+
+
+def _parametric(job: Job, _: _Engine) -> tuple[Any, list[Any]]:
+    """A DRN with parameters, which stay open: a value is a rational function, as text."""
+    model = _from_file(job["model"], stormpy.build_model_from_drn[stormpy.RationalFunction])
     return model, [stormpy.parse_property(p) for p in job["properties"]]
 
 
@@ -141,6 +149,7 @@ _BUILDERS: Mapping[str, Callable[[Job, _Engine], tuple[Any, list[Any]]]] = {
     "drn": _drn,
     "jani": _jani,
     "umb": _umb,
+    "parametric": _parametric,
     "explicit": _explicit,
 }
 
@@ -190,6 +199,13 @@ def _value(model: Any, text: str, wanted: Any, engine: _Engine) -> str:
         kind = "exact" if engine.value_type is not float else "floating-point"
         raise ValueError(f"Storm's {kind} engine gives no number for {text}")
     return engine.write(result.get_value(model.initial_states[0]))
+
+
+def _least(model: Any, engine: _Engine) -> float:
+    """The smallest reward of a state; 0 where rewards are functions."""
+    if engine.value_type is stormpy.RationalFunction:
+        return 0.0
+    return min((float(x) for r in model.reward_models.values() for x in _rewards(r)), default=0.0)
 
 
 def _rewards(model: Any) -> list[Any]:
