@@ -89,16 +89,18 @@ def run_compiled(
     backend: Backend = "auto",
     bounds_checked: bool = False,
     opt: int = 2,
+    together: bool = True,
 ) -> Simulated:
     """The same with the compiled engine, for a program that it can run; threads where there are several jobs.
 
-    `bounds_checked` and `opt` are for tests and benchmarks (see `serq.codegen.compile_module`).
+    `bounds_checked`, `opt` (see `serq.codegen.compile_module`) and `together` (see `serq.engine.settings`) are for
+    tests and benchmarks.
     """
     keep = options.keep_samples
     limits = options.limits
     settings = Settings(
         options.seed, options.horizon, options.warmup, options.batches, keep, limits.commands, limits.replacements,
-        options.events,
+        options.events, together,
     )  # fmt: skip
     compiled = simulator(program, keep, backend, checked=bounds_checked, opt=opt)
     runs = _Replications(compiled, settings, options, replications, trace_of(program, options.trace))

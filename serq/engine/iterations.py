@@ -5,14 +5,15 @@ the program, which walks through the residents with the functions here.
 """
 
 from serq.codegen.lang import f64, i64
-from serq.engine.residents import is_resident, note_finished, remove_resident
-from serq.engine.serving import make_ready
+from serq.engine.residents import is_resident, leave_done, remove_resident
 from serq.engine.state import INF, Sim
+from serq.engine.steady import end_together, make_loose, make_steady, plan_together, take_tokens
 from serq.engine.step_state import DECODE, PREFILL
 
 DECODE_FIRST = 1
 EXCLUSIVE_PREFILL = 2
 PLAN_AHEAD = 4
+TOGETHER = 8
 """Bits of `options`."""
 
 
@@ -66,13 +67,27 @@ def rest_of_budget(s: Sim, k: i64, budget: f64, chunk: f64) -> f64:
 
 
 def begin_plan(s: Sim, k: i64) -> None:
-    """An iteration is put together, from nothing, with the limits that have just been worked out."""
+    """An iteration is put together, with the limits that have just been worked out."""
     s.steps.left[k] = s.steps.budget
     s.steps.most[k] = s.steps.chunk
     s.steps.planning[k] = 1
     s.steps.size[k] = 0
     s.steps.cursor[k] = 0
-    put_in_order(s, k)
+    if s.steps.options[k] & TOGETHER == 0 or not count_together(s, k):
+        put_in_order(s, k)
+
+
+def count_together(s: Sim, k: i64) -> bool:
+    """Give all steady residents their tokens if that can be done; then the loose ones are to take theirs."""
+    if not (make_steady(s, k) and plan_together(s, k)):
+        make_loose(s, k)
+        return False
+    s.steps.steady_batch[k] = s.steps.steady_count[k]
+    s.steps.left[k] -= float(s.steps.steady_count[k])
+    s.steps.listed[k] = s.steps.loose_count[k]
+    for i in range(k * s.cap, k * s.cap + s.steps.loose_count[k]):
+        s.steps.order[i] = s.steps.loose[i]
+    return True
 
 
 def next_resident(s: Sim, k: i64) -> i64:
@@ -104,7 +119,7 @@ def give(s: Sim, k: i64, slot: i64, tokens: f64) -> None:
 
 def decoding_in_batch(s: Sim, k: i64) -> f64:
     """Decoding residents in the batch."""
-    total = 0
+    total = s.steps.steady_batch[k]
     for i in range(k * s.cap, k * s.cap + s.steps.size[k]):
         if s.steps.phase[s.steps.batch[i]] == DECODE:
             total += 1
@@ -113,7 +128,7 @@ def decoding_in_batch(s: Sim, k: i64) -> f64:
 
 def tokens_in_batch(s: Sim, k: i64) -> f64:
     """All tokens of the batch."""
-    total = 0.0
+    total = float(s.steps.steady_batch[k])
     for i in range(k * s.cap, k * s.cap + s.steps.size[k]):
         total += s.steps.tokens[s.steps.batch[i]]
     return total
@@ -146,13 +161,17 @@ def end_iteration(s: Sim, k: i64) -> None:
     """The tokens count; whose work is done leaves and is ready, in the order of scheduling."""
     s.iterations[s.steps.place[k]] += 1
     s.steps.running[k] = 0
+    if s.steps.steady_batch[k] > 0:
+        s.steps.steady_batch[k] = 0
+        s.steps.round[k] += 1
+        if s.steps.round[k] >= s.steps.next_finish[k]:
+            end_together(s, k)
+            s.steps.size[k] = 0
+            return
     for i in range(k * s.cap, k * s.cap + s.steps.size[k]):
         slot = s.steps.batch[i]
-        work = s.work[slot] - s.steps.tokens[slot]
-        s.work[slot] = work
-        s.steps.tokens[slot] = 0.0
-        if work <= 0.0:
+        take_tokens(s, slot)
+        if s.work[slot] <= 0.0:
             remove_resident(s, k, slot)
-            note_finished(s, s.steps.place[k], slot)
-            make_ready(s, slot)
+            leave_done(s, k, slot)
     s.steps.size[k] = 0

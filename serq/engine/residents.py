@@ -2,7 +2,7 @@
 
 from serq.codegen.lang import f64, i64
 from serq.engine.observing import advance_stage
-from serq.engine.serving import note_joined
+from serq.engine.serving import make_ready, note_joined
 from serq.engine.state import Sim
 from serq.engine.step_state import DECODE, NEVER_ADMITTED
 
@@ -25,10 +25,30 @@ def join_step(s: Sim, stage: i64, slot: i64, work: f64, phase: i64, rank: i64) -
         i -= 1
     s.steps.residents[i] = slot
     s.steps.count[k] += 1
+    s.steps.steady[slot] = 0
+    i = base + s.steps.loose_count[k]
+    while i > base and s.steps.rank[s.steps.loose[i - 1]] > rank:
+        s.steps.loose[i] = s.steps.loose[i - 1]
+        i -= 1
+    s.steps.loose[i] = slot
+    s.steps.loose_count[k] += 1
+
+
+def drop_loose(s: Sim, k: i64, slot: i64) -> None:
+    """Take a resident off the list of the loose ones."""
+    i = k * s.cap
+    while s.steps.loose[i] != slot:
+        i += 1
+    last = k * s.cap + s.steps.loose_count[k] - 1
+    while i < last:
+        s.steps.loose[i] = s.steps.loose[i + 1]
+        i += 1
+    s.steps.loose_count[k] -= 1
 
 
 def remove_resident(s: Sim, k: i64, slot: i64) -> None:
-    """Take a session off the list of residents."""
+    """Take a loose resident off the lists."""
+    drop_loose(s, k, slot)
     i = k * s.cap
     while s.steps.residents[i] != slot:
         i += 1
@@ -37,11 +57,12 @@ def remove_resident(s: Sim, k: i64, slot: i64) -> None:
         s.steps.residents[i] = s.steps.residents[i + 1]
         i += 1
     s.steps.count[k] -= 1
+
+
+def leave_done(s: Sim, k: i64, slot: i64) -> None:
+    """A job is done and off the lists: its session is ready. At step stages nobody waits."""
+    stage = s.steps.place[k]
     s.steps.phase[slot] = 0
-
-
-def note_finished(s: Sim, stage: i64, slot: i64) -> None:
-    """One job less at a step stage: it is done. At step stages nobody waits."""
     joined = s.joined[slot]
     if s.now != s.last[stage]:
         advance_stage(s, stage, s.now)
@@ -49,6 +70,12 @@ def note_finished(s: Sim, stage: i64, slot: i64) -> None:
     s.sum_sojourn[stage] += s.now - joined
     s.completed[stage] += 1
     s.sum_service[stage] += s.now - joined
+    make_ready(s, slot)
+
+
+def remaining(s: Sim, k: i64, slot: i64) -> f64:
+    """The tokens of a resident that do not count yet."""
+    return float(s.steps.finish[slot] - s.steps.round[k]) if s.steps.steady[slot] == 1 else s.work[slot]
 
 
 def is_resident(s: Sim, k: i64, slot: i64) -> bool:
@@ -62,7 +89,7 @@ def is_resident(s: Sim, k: i64, slot: i64) -> bool:
 def busy_step(s: Sim, stage: i64) -> f64:
     """Jobs in the running iteration."""
     k = s.steps.number_of[stage]
-    return float(s.steps.size[k]) if s.steps.running[k] == 1 else 0.0
+    return float(s.steps.size[k] + s.steps.steady_batch[k]) if s.steps.running[k] == 1 else 0.0
 
 
 def queue_step(s: Sim, stage: i64) -> f64:
@@ -75,14 +102,14 @@ def work_step(s: Sim, stage: i64) -> f64:
     k = s.steps.number_of[stage]
     total = 0.0
     for i in range(k * s.cap, k * s.cap + s.steps.count[k]):
-        total += s.work[s.steps.residents[i]]
+        total += remaining(s, k, s.steps.residents[i])
     return total
 
 
 def count_decoding(s: Sim, k: i64) -> f64:
     """Residents that decode."""
-    total = 0
-    for i in range(k * s.cap, k * s.cap + s.steps.count[k]):
-        if s.steps.phase[s.steps.residents[i]] == DECODE:
+    total = s.steps.steady_count[k]
+    for i in range(k * s.cap, k * s.cap + s.steps.loose_count[k]):
+        if s.steps.phase[s.steps.loose[i]] == DECODE:
             total += 1
     return float(total)

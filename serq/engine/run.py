@@ -78,7 +78,7 @@ class _Run:
         self.logs = tuple(Log() for _ in program.observes) if settings.keep_samples else ()
         self._in_warmup = True
         self.sim = self.compiled.record("Sim", **fields_of(program, simulator.lowered, settings, replication))
-        fill_steps(self.sim.steps, program)
+        fill_steps(self.sim.steps, program, settings.together)
         fill_trace(self.sim.trace, program, corpus, settings.seed, replication)
         self._grow(_slots(program, corpus))
         make_log(self.sim, _LOG + reserve if self.logs else 0, reserve if self.logs else 0)

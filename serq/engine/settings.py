@@ -5,7 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """As in `serq.semantics.options.RunOptions`. `commands` and `replacements` are the limits at one instant."""
+    """As in `serq.semantics.options.RunOptions`. `commands` and `replacements` are the limits at one instant.
+
+    `together`: step stages count together what can be counted together (see `serq.engine.steady`).
+    """
 
     seed: int
     horizon: float
@@ -15,6 +18,7 @@ class Settings:
     commands: int = 1_000_000
     replacements: int = 10_000
     events: int | None = None
+    together: bool = True
 
     def ends(self) -> list[float]:
         """Where the warm-up and each batch end, as in `serq.semantics.statistics.Window`."""

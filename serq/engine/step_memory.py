@@ -3,32 +3,45 @@
 from array import array
 from typing import Any
 
-from serq.engine.iterations import DECODE_FIRST, EXCLUSIVE_PREFILL, PLAN_AHEAD
-from serq.engine.step_text import step_stages
+from serq.engine.iterations import DECODE_FIRST, EXCLUSIVE_PREFILL, PLAN_AHEAD, TOGETHER
+from serq.engine.step_state import FAR
+from serq.engine.step_text import counts_together, step_stages
 from serq.ir import program as p
 
-_PER_STAGE_WHOLE = ("count", "running", "planning", "size", "listed", "cursor")
+_PER_STAGE_WHOLE = (
+    "count", "running", "planning", "size", "listed", "cursor", "loose_count", "steady_count", "steady_batch", "round",
+)  # fmt: skip
 _PER_STAGE_DOUBLE = ("left", "most")
-_LISTS = ("residents", "order", "batch")
-_PER_SLOT_WHOLE = ("phase", "rank")
+_LISTS = ("residents", "loose", "order", "batch")
+_PER_SLOT_WHOLE = ("phase", "rank", "steady", "finish")
 _PER_SLOT_DOUBLE = ("tokens",)
 
 
-def fill_steps(steps: Any, program: p.Program) -> None:
-    """Give the record of the step stages what does not depend on the number of sessions."""
+def fill_steps(steps: Any, program: p.Program, together: bool) -> None:
+    """Give the record of the step stages what does not depend on the number of sessions.
+
+    `together`: what can be counted together is (see `serq.engine.steady`).
+    """
     places = step_stages(program)
     numbers = [places.index(place) if place in places else -1 for place in range(len(program.stages))]
     steps.number_of, steps.place = array("q", numbers or [0]), array("q", places or [0])
-    steps.options = array("q", [_options(program.stages[place].kind) for place in places] or [0])
+    steps.options = array("q", [_options(program.stages[place].kind, together) for place in places] or [0])
     for name in _PER_STAGE_WHOLE:
         setattr(steps, name, array("q", [0]) * max(len(places), 1))
+    steps.next_finish = array("q", [FAR]) * max(len(places), 1)
     for name in _PER_STAGE_DOUBLE:
         setattr(steps, name, array("d", [0.0]) * max(len(places), 1))
 
 
-def _options(kind: p.StageKind) -> int:
+def _options(kind: p.StageKind, together: bool) -> int:
     assert isinstance(kind, p.Step)
-    return DECODE_FIRST * kind.decode_first + EXCLUSIVE_PREFILL * kind.exclusive_prefill + PLAN_AHEAD * kind.plan_ahead
+    switches = {
+        DECODE_FIRST: kind.decode_first,
+        EXCLUSIVE_PREFILL: kind.exclusive_prefill,
+        PLAN_AHEAD: kind.plan_ahead,
+        TOGETHER: together and counts_together(kind),
+    }
+    return sum(bit for bit, is_on in switches.items() if is_on)
 
 
 def grow_steps(steps: Any, old: int, capacity: int, stages: int) -> None:

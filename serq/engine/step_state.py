@@ -17,6 +17,10 @@ NEVER_ADMITTED = 2**60
 """Ranks from here on are those of residents that no pool has ever admitted: they come last, in the order of joining."""
 
 
+FAR = 2**62
+"""A round that never comes."""
+
+
 class Steps:
     """The step stages of a run."""
 
@@ -35,8 +39,17 @@ class Steps:
     most: Annotated[F64Array, "stage"]
     options: Annotated[I64Array, "stage"]
 
-    # per stage and slot: residents by rank, those that are to be given tokens, and the batch in the order of scheduling
+    # per stage: what is counted together of its steady residents (see `serq.engine.steady`)
+    loose_count: Annotated[I64Array, "stage"]
+    steady_count: Annotated[I64Array, "stage"]
+    steady_batch: Annotated[I64Array, "stage"]
+    round: Annotated[I64Array, "stage"]
+    next_finish: Annotated[I64Array, "stage"]
+
+    # per stage and slot: residents by rank, the loose ones among them, those that are to be given
+    # tokens, and the batch in the order of scheduling
     residents: I64Array
+    loose: I64Array
     order: I64Array
     batch: I64Array
 
@@ -44,6 +57,8 @@ class Steps:
     phase: Annotated[I64Array, "slot"]
     rank: Annotated[I64Array, "slot"]
     tokens: Annotated[F64Array, "slot"]
+    steady: Annotated[I64Array, "slot"]
+    finish: Annotated[I64Array, "slot"]
 
     joined: i64
     value: f64

@@ -21,6 +21,11 @@ def step_stages(program: p.Program) -> tuple[int, ...]:
     return tuple(place for place, stage in enumerate(program.stages) if isinstance(stage.kind, p.Step))
 
 
+def counts_together(kind: p.Step) -> bool:
+    """Whether decoding residents are served in the order of admission, so that they may be counted together."""
+    return not kind.decode_first and not kind.exclusive_prefill
+
+
 class StepText:
     """Writes what the step stages of a program do through one writer of expressions."""
 
@@ -97,7 +102,11 @@ class StepText:
             lines.add(f"slot = next_resident(s, {k})")
             with lines.block("while slot >= 0:"):
                 lines.add(f"give(s, {k}, slot, offered(s, {k}, slot))", f"slot = next_resident(s, {k})")
-            lines.add(f"s.steps.planning[{k}] = 0", f"if s.steps.size[{k}] == 0:", "    return MORE")
+            lines.add(
+                f"s.steps.planning[{k}] = 0",
+                f"if s.steps.size[{k}] + s.steps.steady_batch[{k}] == 0:",
+                "    return MORE",
+            )
             self._surround(_COST, k, kind.cost)
             cost = self._checked(kind.cost, "cost", k)
             lines.add(f"s.steps.running[{k}] = 1")

@@ -79,6 +79,12 @@ def test_generated_step_stages(seed, backend):
     assert events_of_both(program, short(program), backend, opt=0) > 5
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_counting_one_by_one_gives_the_same(seed):
+    program = load_text(step_program(seed)).program
+    assert events_of_both(program, short(program), "cpython", together=False) > 5
+
+
 @pytest.mark.parametrize(("seed", "backend"), STEPS)
 def test_generated_traces(seed, backend, tmp_path):
     text, trace = traced_program(seed)

@@ -30,11 +30,19 @@ def bits(counts: Counts) -> list[bytes]:
 
 
 def events_of_both(
-    program: Program, options: RunOptions, backend: Backend, *, opt: int = 2, bounds_checked: bool = True
+    program: Program,
+    options: RunOptions,
+    backend: Backend,
+    *,
+    opt: int = 2,
+    bounds_checked: bool = True,
+    together: bool = True,
 ) -> int:
     """Assert that sums, samples and counts of events are the same; the number of events."""
     expected = simulate(program, options)
-    (found,) = run_compiled(program, options, 1, backend=backend, opt=opt, bounds_checked=bounds_checked).results
+    (found,) = run_compiled(
+        program, options, 1, backend=backend, opt=opt, bounds_checked=bounds_checked, together=together
+    ).results
     assert_same(found, expected)
     return expected.events
 
