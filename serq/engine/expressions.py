@@ -13,16 +13,19 @@ from serq.engine.sites import Site, Sites
 from serq.ir import expr as e
 from serq.ir import program as p
 from serq.ir.evaluate import Doubles
+from serq.ir.laws import Law, problem_of
 
 _FUNCTIONS = {"abs": "fabs", "floor": "whole_below", "ceil": "whole_above", "sqrt": "root"}
 _FOLDS = {"min": "smaller", "max": "larger"}
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _NO_SLOT = "-1"
+_MOST_CERTAIN = 1e6
+"""No draw from a law with parameters up to this one reaches infinity."""
 
 
 @dataclass(slots=True)
 class Surroundings:
-    """What an expression sees. `stream` is the call that gives the place of its stream in `words`, None where it draws
+    """What an expression sees. `stream` is the place of its stream in `words`, None where it draws
     from the stream of arrivals; `set_here` are the attributes that have certainly been set; `context` has the context
     variables.
     """
@@ -156,10 +159,10 @@ class Expressions:
         place = self.place(expr.stage)
         if isinstance(kind, p.Step):
             return self._step_state(expr.fact, place)
-        queues = isinstance(kind, p.Fifo)
-        if expr.fact == "busy":
-            return f"float(s.{'busy' if queues else 'number'}[{place}])"
-        return f"float(s.number[{place}] - s.busy[{place}])" if queues else "0.0"
+        if not isinstance(kind, p.Fifo):
+            return f"float(s.number[{place}])" if expr.fact == "busy" else "0.0"
+        serving = f"min(s.number[{place}], {p.whole(kind.servers)})"
+        return f"float({serving})" if expr.fact == "busy" else f"float(s.number[{place}] - {serving})"
 
     def _step_state(self, fact: e.StageFact, place: str) -> str:
         if fact != "budget_left":
@@ -237,7 +240,7 @@ class Expressions:
         name = self.lines.name()
         if expr.law == "det":
             return args[0]
-        at = "s.arrival, 0" if self.here.stream is None else f"s.words, {self.here.stream}(s, {self.here.slot})"
+        at = "s.arrival, 0" if self.here.stream is None else f"s.words, {self.here.stream}"
         if expr.law == "choice":
             self._choice(name, args, at)
         else:
@@ -245,6 +248,8 @@ class Expressions:
         return name
 
     def _check_law(self, expr: e.Draw, args: list[str]) -> None:
+        if self.is_law(expr):
+            return
         good = f"good_{expr.law}({', '.join(args)})"
         if expr.law == "choice":
             weights = args[1::2]
@@ -254,6 +259,20 @@ class Expressions:
         with self.lines.block(f"if not ({good}):"):
             self.lines.add(*(f"s.fault_values[{i}] = {a}" for i, a in enumerate(args)))
             self.lines.add(f"return fail(s, {site}, {self._serial()}, 0)")
+
+    def is_law(self, expr: e.Draw) -> bool:
+        """Whether the parameters are constants that make a law."""
+        args = tuple(self.constant(a) for a in expr.args)
+        return None not in args and problem_of(Law(expr.law, args)) is None  # type: ignore[arg-type]
+
+    def is_work(self, expr: e.Expr) -> bool:
+        """Whether the value is certainly finite and not negative: a constant, or drawn from a law of such values."""
+        value = self.constant(expr)
+        if value is not None:
+            return 0.0 <= value < math.inf
+        if not isinstance(expr, e.Draw) or expr.law in ("choice", "geometric") or not self.is_law(expr):
+            return False
+        return all(0.0 <= (self.constant(a) or 0.0) <= _MOST_CERTAIN for a in expr.args)
 
     def _choice(self, name: str, args: list[str], at: str) -> None:
         """As `serq.codegen.draws.draw_choice` does it, for values that lie in variables."""

@@ -5,6 +5,7 @@ loop over its own clocks.
 """
 
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from serq.engine.expressions import Expressions, Surroundings, literal
 from serq.engine.lines import Lines
@@ -31,10 +32,10 @@ from serq.engine.observing import close_all, close_batches, observe_log, observe
 from serq.engine.replaying import goes_on, replayed, row_of_turn
 from serq.engine.residents import busy_step, count_decoding, join_step, queue_step, work_step
 from serq.engine.serving import (
-    clear_clock, empty_shared, join_delay, join_fifo, join_shared, leave_fifo, leave_pending, leave_shared, make_ready,
-    next_ready, note_left, rest_shared, set_clock,
+    clear_clock, empty_shared, join_delay, join_many, join_shared, join_single, leave_delay, leave_many, leave_shared,
+    leave_single, make_ready, next_ready, note_left, rest_shared, set_clock,
 )
-from serq.engine.sessions import give_slot, session_stream, take_slot, workload_stream
+from serq.engine.sessions import begin_stream, give_slot, take_slot
 from serq.engine.state import (
     DONE, DRAIN, FAILED, FAULT, GROW, INF, MORE, NAN, NEVER, NOBODY, RESTED, Sim, fail, fail_with,
 )
@@ -48,24 +49,25 @@ class Lowered:
     """The text of a simulator, its sites, and which stage or stream has which clock.
 
     `sources[i]` is the stage whose clock is number i, or -1 for the arrivals. `shared` are the stages in regions 1, 2,
-    ... of the heap.
+    ... of the heap. `words` is how many words of streams a session has.
     """
 
     text: str
     sites: tuple[Site, ...]
     sources: tuple[int, ...]
     shared: tuple[int, ...]
+    words: int
 
 
 def lower(program: p.Program, keep_samples: bool) -> Lowered:
     """The text for a program that `serq.engine.supported.why_not` has nothing against."""
     lines, sites = Lines(), Sites()
     expressions = Expressions(program, lines, sites)
-    session = SessionText(expressions, keep_samples)
-    shared = tuple(i for i, s in enumerate(program.stages) if isinstance(s.kind, p.ProcessorSharing))
     sources = _sources(program)
+    session = SessionText(expressions, keep_samples, sources)
+    shared = tuple(i for i, s in enumerate(program.stages) if isinstance(s.kind, p.ProcessorSharing))
     steps = StepText(expressions, sources)
-    writer = _Writer(program, expressions, sources, shared)
+    writer = _Writer(program, expressions, sources, shared, keep_samples)
     writer.speeds()
     if steps.places:
         writer.clocks()
@@ -79,7 +81,7 @@ def lower(program: p.Program, keep_samples: bool) -> Lowered:
     writer.begin()
     writer.fire()
     writer.run()
-    return Lowered(_HEAD + lines.text(), tuple(sites.all), writer.sources, shared)
+    return Lowered(_HEAD + lines.text(), tuple(sites.all), sources, shared, 4 * len(session.streams))
 
 
 def _sources(program: p.Program) -> tuple[int, ...]:
@@ -92,12 +94,17 @@ def _is_single(kind: p.StageKind) -> bool:
     return isinstance(kind, p.ProcessorSharing | p.Step) or (isinstance(kind, p.Fifo) and p.whole(kind.servers) == 1)
 
 
+def _is_many(kind: p.StageKind) -> TypeGuard[p.Fifo]:
+    return isinstance(kind, p.Fifo) and p.whole(kind.servers) > 1
+
+
 class _Writer:
     """What surrounds the session's code."""
 
     def __init__(
-        self, program: p.Program, expressions: Expressions, sources: tuple[int, ...], shared: tuple[int, ...]
-    ) -> None:
+        self, program: p.Program, expressions: Expressions, sources: tuple[int, ...], shared: tuple[int, ...],
+        keep_samples: bool,
+    ) -> None:  # fmt: skip
         self.program = program
         self.expressions = expressions
         self.lines = expressions.lines
@@ -105,6 +112,7 @@ class _Writer:
         self.sources = sources
         self.shared = shared
         self.steps = step_stages(program)
+        self.keep_samples = keep_samples
 
     def speeds(self) -> None:
         """For each shared stage how fast its jobs are served when there are n."""
@@ -220,19 +228,56 @@ class _Writer:
         """The clock of a source, or the first one of the heap, fires."""
         lines = self.lines
         with lines.block("def fire(s: Sim, k: i64) -> i64:"):
-            for number, place in enumerate(self.sources):
-                with lines.block(f"if k == {number}:"):
-                    if place < 0:
-                        lines.add("return arrival(s)")
-                    elif place in self.shared:
-                        lines.add(f"return done_{place}(s)")
-                    elif place in self.steps:
-                        lines.add(f"clear_clock(s, {number})", f"end_iteration(s, {self.steps.index(place)})")
-                        lines.add("return next_ready(s)")
-                    else:
-                        lines.add(f"clear_clock(s, {number})", f"return leave_fifo(s, {place}, s.serving[{place}])")
-            lines.add("s.hole = 1", "return leave_pending(s, s.heap_slot[0])")
+            number = 0
+            while number < len(self.sources):
+                number = self._fire_source(number)
+            self._fire_pending()
         lines.add("")
+
+    def _fire_source(self, number: int) -> int:
+        """What the clock of a source does; single servers that follow each other are told together. The next source."""
+        lines, place = self.lines, self.sources[number]
+        if place < 0 or place in self.shared:
+            lines.add(f"if k == {number}:", f"    return {'arrival(s)' if place < 0 else f'done_{place}(s)'}")
+            return number + 1
+        if place in self.steps:
+            with lines.block(f"if k == {number}:"):
+                lines.add(f"clear_clock(s, {number})", f"end_iteration(s, {self.steps.index(place)})")
+                lines.add("return next_ready(s)")
+            return number + 1
+        after, others = number + 1, (*self.shared, *self.steps)
+        while after < len(self.sources) and self.sources[after] == place + after - number:
+            if self.sources[after] in others:
+                break
+            after += 1
+        if after == number + 1:
+            lines.add(f"if k == {number}:", f"    return leave_single(s, {place}, {number})")
+        else:
+            lines.add(f"if k < {after}:", f"    return leave_single(s, k + {place - number}, k)")
+        return after
+
+    def _fire_pending(self) -> None:
+        """The first clock of the heap: of a delay, or of one of several servers."""
+        lines, stages = self.lines, self.program.stages
+        pending = [i for i, stage in enumerate(stages) if isinstance(stage.kind, p.Delay)]
+        many = {i: p.whole(s.kind.servers) for i, s in enumerate(stages) if _is_many(s.kind)}
+        if not pending and not many:
+            lines.add("return NOBODY")
+            return
+        lines.add("s.hole = 1", "slot = s.heap_slot[0]")
+        place = "s.place[slot]"
+        if len(pending) + len(many) == 1:
+            place = str((pending + list(many))[0])
+        if many and pending:
+            lines.add(f"stage = {place}", "if s.servers[stage] == 0:", "    return leave_delay(s, stage, slot)")
+            place = "stage"
+        servers = set(many.values())
+        if not many:
+            lines.add(f"return leave_delay(s, {place}, slot)")
+        elif len(servers) == 1:
+            lines.add(f"return leave_many(s, {place}, {servers.pop()}, slot)")
+        else:
+            lines.add(f"member = {place}", "return leave_many(s, member, s.servers[member], slot)")
 
     def run(self) -> None:
         """The loop over events; a call begins with what the beginning of the run has left to do."""
@@ -247,12 +292,14 @@ class _Writer:
                     lines.add("if not has_room(s):", "    return GROW")
                 elif -1 in self.sources:
                     lines.add("if s.free < 0:", "    return GROW")
-                lines.add("if s.log_size + s.log_reserve > s.log_cap:", "    return DRAIN")
+                if self.keep_samples:
+                    lines.add("if s.log_size + s.log_reserve > s.log_cap:", "    return DRAIN")
                 self._earliest()
-                lines.add("if time > s.horizon:", "    return RESTED if order == NEVER else DONE")
+                with lines.block("if time >= s.next_end:"):  # the last end is the horizon
+                    lines.add("if time > s.horizon:", "    return RESTED if order == NEVER else DONE")
+                    lines.add("close_batches(s, time)")
                 with lines.block("if time != s.now:"):
-                    lines.add("s.now = time", "if time >= s.next_end:", "    close_batches(s, time)")
-                    lines.add("s.left = s.commands", "s.ended_now = 0")
+                    lines.add("s.now = time", "s.left = s.commands", "s.ended_now = 0")
                 lines.add("s.events += 1", "slot = fire(s, k)", "if slot == FAILED:", "    return FAULT")
         lines.add("", "")
         with lines.block("def finish(s: Sim) -> None:"):
@@ -279,6 +326,7 @@ class _Writer:
         lines = self.lines
         with lines.block("def rest_clocks(s: Sim) -> None:"):
             self._rest_clocks()
+            lines.add("pass")
         with lines.block("def clock_now(s: Sim) -> bool:"):
             for number in range(len(self.sources)):
                 lines.add(f"if s.clock_time[{number}] == s.now:", "    return True")
@@ -287,7 +335,8 @@ class _Writer:
 
     def _rest_clocks(self) -> None:
         """The clocks of shared stages are set in the order of declaration."""
-        self.lines.add("if s.hole == 1:", "    close_hole(s)")
+        if self._uses_heap():
+            self.lines.add("if s.hole == 1:", "    close_hole(s)")
         for place in self.shared:
             self.lines.add(f"if s.moved[{place}] == 1:", f"    rest_shared(s, {place})")
 
@@ -298,15 +347,29 @@ class _Writer:
         if self.program.gauges:
             lines.add("status = read_gauges(s)", "if status != MORE:", "    return status")
 
+    def _uses_heap(self) -> bool:
+        """Whether there are clocks beside those of the sources."""
+        return any(isinstance(s.kind, p.Delay) or _is_many(s.kind) for s in self.program.stages)
+
     def _earliest(self) -> None:
         """The clock that fires next: `time`, `order`, and `k`, which is the number of sources for the heap."""
         lines, sources = self.lines, len(self.sources)
-        lines.add("time = INF", "order = NEVER", f"k = {sources}")
+        if sources == 0:
+            lines.add("time = INF", "order = NEVER", "k = 0")
         for number in range(sources):
-            lines.add(f"t{number} = s.clock_time[{number}]", f"o{number} = s.clock_order[{number}]")
-            lines.add(f"if t{number} < time or (t{number} == time and o{number} < order):")
-            lines.add(f"    time = t{number}", f"    order = o{number}", f"    k = {number}")
+            if number == 0:
+                lines.add("time = s.clock_time[0]", "order = s.clock_order[0]", "k = 0")
+                continue
+            lines.add(f"t{number} = s.clock_time[{number}]")
+            with lines.block(f"if t{number} <= time:"):
+                lines.add(f"o{number} = s.clock_order[{number}]")
+                lines.add(f"if t{number} < time or o{number} < order:")
+                lines.add(f"    time = t{number}", f"    order = o{number}", f"    k = {number}")
+        if not self._uses_heap():
+            return
         with lines.block("if s.heap_size[0] > 0:"):
             lines.add("first = s.heap_time[0]")
-            with lines.block("if first < time or (first == time and s.heap_order[0] < order):"):
-                lines.add("time = first", "order = s.heap_order[0]", f"k = {sources}")
+            with lines.block("if first <= time:"):
+                lines.add("before = s.heap_order[0]")
+                with lines.block("if first < time or before < order:"):
+                    lines.add("time = first", "order = before", f"k = {sources}")

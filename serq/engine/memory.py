@@ -18,7 +18,7 @@ _LOG_WHOLE = ("log_name", "log_serial", "log_turn")
 _LOG_DOUBLE = ("log_value", "log_time")
 _STAGE_SUMS = ("last", "sum_number", "sum_busy", "sum_nonempty", "sum_wait", "sum_sojourn", "sum_service", "virtual",
                "shared_last", "speed")  # fmt: skip
-_STAGE_COUNTS = ("number", "busy", "completed", "iterations", "started", "moved")
+_STAGE_COUNTS = ("number", "completed", "iterations", "started", "moved")
 
 
 def doubles(n: int, value: float = 0.0) -> "array[float]":
@@ -72,15 +72,17 @@ def _seed_fields(settings: Settings, replication: int) -> dict[str, Any]:
     return {"arrival": array("Q", stream(settings.seed, replication, "arrivals")), "keys": array("Q", keys)}
 
 
-def grow_slots(sim: Any, capacity: int, attributes: int, regions: int) -> None:
-    """Give the record room for more sessions, the old ones kept in their slots."""
+def grow_slots(sim: Any, capacity: int, attributes: int, words: int, regions: int) -> None:
+    """Give the record room for more sessions, the old ones kept in their slots; each has so many attributes and so many
+    words of streams.
+    """
     old = sim.cap
     for name in _PER_SLOT_WHOLE:
         _extend(sim, name, old, wholes(capacity, -1 if name == "serial" else 0))
     for name in _PER_SLOT_DOUBLE:
         _extend(sim, name, old, doubles(capacity))
     _extend(sim, "attrs", old * attributes, doubles(capacity * attributes))
-    _extend(sim, "words", old * 8, array("Q", bytes(64 * capacity)))
+    _extend(sim, "words", old * words, array("Q", bytes(8 * max(words * capacity, 1))))
     for name, fresh in (("heap_time", doubles), ("heap_order", wholes), ("heap_slot", wholes)):
         heap: Any = fresh(capacity * regions)
         for region in range(regions if old else 0):

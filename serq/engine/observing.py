@@ -17,14 +17,19 @@ BUCKETS = 2 * SIDE + 1
 LOWEST = (1023 - EXPONENTS // 2) * PARTS
 
 
-def advance_stage(s: Sim, stage: i64, now: f64) -> None:
-    """Integrate what is at a stage up to now."""
-    if s.number[stage] != 0:
+def advance_number(s: Sim, stage: i64, now: f64) -> None:
+    """Integrate what is at a stage up to now, but for the busy ones of several servers."""
+    number = s.number[stage]
+    if number != 0:
         passed = now - s.last[stage]
-        s.sum_number[stage] += s.number[stage] * passed
-        s.sum_busy[stage] += s.busy[stage] * passed
+        s.sum_number[stage] += number * passed
         s.sum_nonempty[stage] += passed
     s.last[stage] = now
+
+
+def advance_busy(s: Sim, stage: i64, now: f64) -> None:
+    """Integrate the busy ones of several servers up to now, before all else is."""
+    s.sum_busy[stage] += min(s.number[stage], s.servers[stage]) * (now - s.last[stage])
 
 
 def advance_sessions(s: Sim, now: f64) -> None:
@@ -111,7 +116,9 @@ def close_batch(s: Sim) -> None:
     """A batch ends, or the warm-up, whose sums are dropped."""
     end = s.next_end
     for stage in range(s.stages):
-        advance_stage(s, stage, end)
+        if s.servers[stage] > 1:
+            advance_busy(s, stage, end)
+        advance_number(s, stage, end)
     for gauge in range(s.gauges):
         advance_gauge(s, gauge, end)
     advance_sessions(s, end)
@@ -131,7 +138,7 @@ def keep_row(s: Sim, row: i64) -> None:
     at = row * (STAGE_SUMS * s.stages + s.gauges + SESSION_SUMS + 2 * s.observes)
     for i in range(s.stages):
         s.rows[at] = s.sum_number[i]
-        s.rows[at + 1] = s.sum_busy[i]
+        s.rows[at + 1] = s.sum_nonempty[i] if s.servers[i] == 1 else s.sum_busy[i]
         s.rows[at + 2] = s.sum_nonempty[i]
         s.rows[at + 3] = s.sum_wait[i]
         s.rows[at + 4] = s.sum_sojourn[i]

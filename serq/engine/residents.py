@@ -1,7 +1,7 @@
 """The residents of step stages in restricted Python: joining, leaving, and what the program reads of them."""
 
 from serq.codegen.lang import f64, i64
-from serq.engine.observing import advance_stage
+from serq.engine.observing import advance_number
 from serq.engine.serving import make_ready, note_joined
 from serq.engine.state import Sim
 from serq.engine.step_state import DECODE, NEVER_ADMITTED
@@ -65,7 +65,7 @@ def leave_done(s: Sim, k: i64, slot: i64) -> None:
     s.steps.phase[slot] = 0
     joined = s.joined[slot]
     if s.now != s.last[stage]:
-        advance_stage(s, stage, s.now)
+        advance_number(s, stage, s.now)
     s.number[stage] -= 1
     s.sum_sojourn[stage] += s.now - joined
     s.completed[stage] += 1

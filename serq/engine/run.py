@@ -75,6 +75,7 @@ class _Run:
         self.settings = settings
         self.sites = simulator.lowered.sites
         self.regions = len(simulator.lowered.shared) + 1
+        self.words = simulator.lowered.words
         self.logs = tuple(Log() for _ in program.observes) if settings.keep_samples else ()
         self._in_warmup = True
         self.sim = self.compiled.record("Sim", **fields_of(program, simulator.lowered, settings, replication))
@@ -107,7 +108,7 @@ class _Run:
         """Make room for so many sessions."""
         grow_steps(self.sim.steps, self.sim.cap, capacity, len(step_stages(self.program)))
         grow_trace(self.sim.trace, self.sim.cap, capacity)
-        grow_slots(self.sim, capacity, len(self.program.attributes), self.regions)
+        grow_slots(self.sim, capacity, len(self.program.attributes), self.words, self.regions)
 
     def _most(self) -> int:
         events = self.settings.events

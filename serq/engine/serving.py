@@ -6,7 +6,7 @@ its session runs on.
 
 from serq.codegen.lang import cold, f64, i64
 from serq.engine.heap import drop_first, push, set_pending
-from serq.engine.observing import advance_stage
+from serq.engine.observing import advance_busy, advance_number
 from serq.engine.state import INF, NEVER, Sim
 
 
@@ -44,63 +44,101 @@ def clear_clock(s: Sim, source: i64) -> None:
 def note_joined(s: Sim, stage: i64, slot: i64) -> None:
     """One job more at a stage."""
     if s.now != s.last[stage]:
-        advance_stage(s, stage, s.now)
+        advance_number(s, stage, s.now)
     s.number[stage] += 1
     s.joined[slot] = s.now
     s.place[slot] = stage
 
 
 def note_left(s: Sim, stage: i64, slot: i64, begun: f64) -> None:
-    """One job less: it is done."""
-    joined = s.joined[slot]
-    if s.now != s.last[stage]:
-        advance_stage(s, stage, s.now)
+    """One job less, which has not waited apart from its service: it is done."""
+    now = s.now
+    if now != s.last[stage]:
+        advance_number(s, stage, now)
     s.number[stage] -= 1
-    s.sum_sojourn[stage] += s.now - joined
-    if s.servers[stage] > 0:
-        s.busy[stage] -= 1
-        s.sum_wait[stage] += begun - joined
+    s.sum_sojourn[stage] += now - s.joined[slot]
+    s.sum_service[stage] += now - begun
     s.completed[stage] += 1
-    s.sum_service[stage] += s.now - begun
 
 
-# -- fifo ------------------------------------------------------------------------------------------------------------
+# -- one server ------------------------------------------------------------------------------------------------------
 
 
-def join_fifo(s: Sim, stage: i64, slot: i64, work: f64) -> None:
-    """A job comes to a stage with servers."""
+def join_single(s: Sim, stage: i64, source: i64, slot: i64, work: f64) -> None:
+    """A job comes to a stage with one server, whose clock is that of the source."""
+    number = s.number[stage]
     note_joined(s, stage, slot)
-    s.work[slot] = work
-    if s.busy[stage] < s.servers[stage]:
-        start_fifo(s, stage, slot)
+    if number == 0:
+        start_single(s, stage, source, slot, work)
         return
-    s.follow[slot] = -1
-    if s.queue_head[stage] < 0:
+    s.work[slot] = work
+    enqueue(s, stage, slot, number == 1)
+
+
+def start_single(s: Sim, stage: i64, source: i64, slot: i64, work: f64) -> None:
+    """A job enters service."""
+    s.begun[slot] = s.now
+    s.serving[stage] = slot
+    set_clock(s, source, s.now + work)
+
+
+def leave_single(s: Sim, stage: i64, source: i64) -> i64:
+    """The job in service is done; the next one starts. The slot whose session runs on."""
+    slot = s.serving[stage]
+    begun = s.begun[slot]
+    s.sum_wait[stage] += begun - s.joined[slot]
+    note_left(s, stage, slot, begun)
+    if s.number[stage] > 0:
+        after = s.queue_head[stage]
+        s.queue_head[stage] = s.follow[after]
+        start_single(s, stage, source, after, s.work[after])
+    else:
+        clear_clock(s, source)
+    return slot
+
+
+def enqueue(s: Sim, stage: i64, slot: i64, first: bool) -> None:
+    """A job waits behind those that wait, or is the first to wait."""
+    if first:
         s.queue_head[stage] = slot
     else:
         s.follow[s.queue_tail[stage]] = slot
     s.queue_tail[stage] = slot
 
 
-def start_fifo(s: Sim, stage: i64, slot: i64) -> None:
-    """A job enters service; the stage has been integrated up to now."""
-    s.busy[stage] += 1
+# -- several servers -------------------------------------------------------------------------------------------------
+
+
+def join_many(s: Sim, stage: i64, servers: i64, slot: i64, work: f64) -> None:
+    """A job comes to a stage with so many servers, whose clocks lie in the heap."""
+    if s.now != s.last[stage]:
+        advance_busy(s, stage, s.now)
+    number = s.number[stage]
+    note_joined(s, stage, slot)
+    if number < servers:
+        start_many(s, slot, work)
+        return
+    s.work[slot] = work
+    enqueue(s, stage, slot, number == servers)
+
+
+def start_many(s: Sim, slot: i64, work: f64) -> None:
+    """A job enters service."""
     s.begun[slot] = s.now
-    source = s.source[stage]
-    if source >= 0:
-        s.serving[stage] = slot
-        set_clock(s, source, s.now + s.work[slot])
-    else:
-        set_pending(s, s.now + s.work[slot], slot)
+    set_pending(s, s.now + work, slot)
 
 
-def leave_fifo(s: Sim, stage: i64, slot: i64) -> i64:
+def leave_many(s: Sim, stage: i64, servers: i64, slot: i64) -> i64:
     """A job is done; the next one starts. The slot whose session runs on."""
-    note_left(s, stage, slot, s.begun[slot])
-    after = s.queue_head[stage]
-    if after >= 0:
+    if s.now != s.last[stage]:
+        advance_busy(s, stage, s.now)
+    begun = s.begun[slot]
+    s.sum_wait[stage] += begun - s.joined[slot]
+    note_left(s, stage, slot, begun)
+    if s.number[stage] >= servers:
+        after = s.queue_head[stage]
         s.queue_head[stage] = s.follow[after]
-        start_fifo(s, stage, after)
+        start_many(s, after, s.work[after])
     return slot
 
 
@@ -113,11 +151,8 @@ def join_delay(s: Sim, stage: i64, slot: i64, work: f64) -> None:
     set_pending(s, s.now + work, slot)
 
 
-def leave_pending(s: Sim, slot: i64) -> i64:
-    """The job whose clock lay in the heap is done. The slot whose session runs on."""
-    stage = s.place[slot]
-    if s.servers[stage] > 0:
-        return leave_fifo(s, stage, slot)
+def leave_delay(s: Sim, stage: i64, slot: i64) -> i64:
+    """A job of such a stage is done. The slot whose session runs on."""
     note_left(s, stage, slot, s.joined[slot])
     return slot
 

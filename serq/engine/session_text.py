@@ -20,13 +20,21 @@ _TESTS = ("<", "<=", ">", ">=", "==", "!=", "&&", "||")
 class SessionText:
     """Writes the blocks of the workload and the code of the session through one writer of expressions."""
 
-    def __init__(self, expressions: Expressions, keep_samples: bool) -> None:
+    def __init__(self, expressions: Expressions, keep_samples: bool, sources: tuple[int, ...]) -> None:
         self.program = expressions.program
+        self.sources = sources
+        self.streams = streams_of(self.program)
         self.expressions = expressions
         self.lines = expressions.lines
         self.keep_samples = keep_samples
         self._set = certainly_set(self.program)
         self._pieces = _pieces(self.program)
+
+    def _stream(self, purpose: str) -> str:
+        """Where the words of a session's stream lie."""
+        width = 4 * len(self.streams)
+        place = 4 * self.streams.index(purpose) if purpose in self.streams else 0
+        return f"{width} * slot + {place}" if place else f"{width} * slot"
 
     # -- the workload ------------------------------------------------------------------------------------------------
 
@@ -36,7 +44,10 @@ class SessionText:
             self.lines.add("slot = take_slot(s)")
             if self.program.trace is not None:
                 self.lines.add("s.trace.which[slot] = -1")
-            self.expressions.here = Surroundings("slot", "workload_stream")
+            for key, purpose in enumerate(("session", "workload")):
+                if purpose in self.streams:
+                    self.lines.add(f"begin_stream(s, slot, {4 * key}, {self._stream(purpose)})")
+            self.expressions.here = Surroundings("slot", self._stream("workload"))
             self._block(self.program.init)
             self.lines.add("make_ready(s, slot)", "return MORE")
         self.lines.add("")
@@ -84,7 +95,7 @@ class SessionText:
     def _piece(self, start: int) -> None:
         """From a place up to where it goes on elsewhere."""
         pc, first = start, True
-        self.expressions.here = Surroundings("slot", "session_stream", self._set.before[start])
+        self.expressions.here = Surroundings("slot", self._stream("session"), self._set.before[start])
         while first or pc not in self._pieces:
             first = False
             self._count(pc)
@@ -127,7 +138,7 @@ class SessionText:
                 self.lines.add("s.turn[slot] += 1", "s.turns += 1")
                 self._recorded_turn()
                 before = self.expressions.here
-                self.expressions.here = replace(before, stream="workload_stream")
+                self.expressions.here = replace(before, stream=self._stream("workload"))
                 self._block(self.program.turn)
                 self.expressions.here = replace(before, set_here=self.expressions.here.set_here)
             case _:
@@ -187,7 +198,7 @@ class SessionText:
         with self.lines.block(f"if {chance} != 1.0 and {chance} != 0.0:"):
             with self.lines.block(f"if not (0.0 < {chance} < 1.0):"):
                 self.lines.add(f"return fail_with(s, {site}, s.serial[slot], 0, {chance})")
-            self.lines.add(f"{name} = u01(s.words, session_stream(s, slot)) < {chance}")
+            self.lines.add(f"{name} = u01(s.words, {self._stream('session')}) < {chance}")
         return name
 
     def _run(self, run: p.Run, pc: int) -> None:
@@ -196,13 +207,17 @@ class SessionText:
         work = self.expressions.kept(run.work)
         site = self.expressions.sites.number(Site("work", run.work.span))
         after = self._pieces.index(pc + 1)
-        with self.lines.block(f"if not (0.0 <= {work} < INF):"):
-            self.lines.add(f"return fail_with(s, {site}, s.serial[slot], {place}, {work})")
+        if not self.expressions.is_work(run.work):
+            with self.lines.block(f"if not (0.0 <= {work} < INF):"):
+                self.lines.add(f"return fail_with(s, {site}, s.serial[slot], {place}, {work})")
         with self.lines.block(f"if {work} != 0.0:"):
             self.lines.add("s.left = left", f"s.pc[slot] = {after}")
             match self.program.stages[run.stage.base].kind:
-                case p.Fifo():
-                    self.lines.add(f"join_fifo(s, {place}, slot, {work})", "return MORE")
+                case p.Fifo(servers=servers) if p.whole(servers) == 1:
+                    self.lines.add(f"join_single(s, {place}, {self._source(run.stage, place)}, slot, {work})")
+                    self.lines.add("return MORE")
+                case p.Fifo(servers=servers):
+                    self.lines.add(f"join_many(s, {place}, {p.whole(servers)}, slot, {work})", "return MORE")
                 case p.Delay():
                     self.lines.add(f"join_delay(s, {place}, slot, {work})", "return MORE")
                 case p.Step():
@@ -211,6 +226,11 @@ class SessionText:
                 case _:
                     self.lines.add(f"return speed_{run.stage.base}(s, {place}, join_shared(s, {place}, slot, {work}))")
         self.lines.add(f"at = {after}")
+
+    def _source(self, ref: e.Ref, place: str) -> str:
+        """The clock of a stage that has one: those of an array follow each other."""
+        source = self.sources.index(ref.base)
+        return str(source) if ref.index is None else f"{place} + {source - ref.base}"
 
     def _choose(self, choose: p.Choose) -> None:
         """The candidates one after the other; the first of the best is kept."""
@@ -251,6 +271,19 @@ def _is_test(expr: e.Expr) -> bool:
     if isinstance(expr, e.Unary):
         return expr.op == "!"
     return isinstance(expr, e.Binary) and expr.op in _TESTS
+
+
+def streams_of(program: p.Program) -> tuple[str, ...]:
+    """The streams that a session draws from: its own, that of its workload."""
+    blocks = [s.expr for s in (*program.init, *program.turn)]
+    session = any(isinstance(i, p.Branch) and not _is_test(i.probability) for i in program.code) or any(
+        _draws(x) for i in program.code for x in flow.expressions(i)
+    )
+    return ("session",) * session + ("workload",) * any(map(_draws, blocks))
+
+
+def _draws(expr: e.Expr) -> bool:
+    return any(isinstance(node, e.Draw) and node.law != "det" for node in e.walk(expr))
 
 
 def _pieces(program: p.Program) -> list[int]:

@@ -5,10 +5,6 @@ from serq.codegen.streams import start_stream
 from serq.engine.observing import advance_sessions
 from serq.engine.state import Sim
 
-SESSION_STREAM = 1
-WORKLOAD_STREAM = 2
-"""Bits of `flags`: the stream has been seeded. The bits above say which attributes have been set."""
-
 
 def take_slot(s: Sim) -> i64:
     """A session arrives: its slot. There must be a free one."""
@@ -36,17 +32,6 @@ def give_slot(s: Sim, slot: i64) -> None:
     s.free = slot
 
 
-def session_stream(s: Sim, slot: i64) -> i64:
-    """Where the stream of a session's own draws lies in `words`."""
-    if s.flags[slot] & SESSION_STREAM == 0:
-        start_stream(s.keys, 0, s.serial[slot], s.words, 8 * slot)
-        s.flags[slot] |= SESSION_STREAM
-    return 8 * slot
-
-
-def workload_stream(s: Sim, slot: i64) -> i64:
-    """Where the stream of the draws of its workload lies in `words`."""
-    if s.flags[slot] & WORKLOAD_STREAM == 0:
-        start_stream(s.keys, 4, s.serial[slot], s.words, 8 * slot + 4)
-        s.flags[slot] |= WORKLOAD_STREAM
-    return 8 * slot + 4
+def begin_stream(s: Sim, slot: i64, key: i64, at: i64) -> None:
+    """Begin the stream of a session at a place in `words`; `key` says where its purpose's key begins."""
+    start_stream(s.keys, key, s.serial[slot], s.words, at)

@@ -54,7 +54,8 @@ class Sim:
     ended_now: i64
     most_ends: i64
 
-    # sessions, per slot; `words` has 8 and `attrs` as many as there are attributes
+    # sessions, per slot; `words` has 4 for each stream that the program draws from, and `attrs` as many as there are
+    # attributes; `flags` says which attributes have been set
     cap: i64
     free: i64
     live: i64
@@ -95,7 +96,6 @@ class Sim:
     queue_head: Annotated[I64Array, "stage"]
     queue_tail: Annotated[I64Array, "stage"]
     number: Annotated[I64Array, "stage"]
-    busy: Annotated[I64Array, "stage"]
     last: Annotated[F64Array, "stage"]
     sum_number: Annotated[F64Array, "stage"]
     sum_busy: Annotated[F64Array, "stage"]
