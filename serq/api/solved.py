@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 
 from serq.api.tabular import Answers, estimates_table
 from serq.compare.laws import with_distributions
+from serq.ir.expr import Number
 from serq.ir.numbers import as_json, estimate_json, rational
 from serq.ir.program import Program
 from serq.ir.provenance import provenance
 from serq.ir.results import Estimate
 from serq.pipeline import Solved, SolveOptions, explore_chain, solve_chain
+from serq.studies.derivative import Derivatives
 
 METHODS = ("auto", "direct", "gth", "dixon", "lu", "storm")
 """Ways to solve a chain; `auto` chooses by its size and shape."""
@@ -20,10 +22,14 @@ _ALWAYS_DOUBLES = {"lu": False}
 
 @dataclass(frozen=True)
 class SolveResult(Answers):
-    """A solved program: its chain, the stationary vector, and every measure."""
+    """A solved program: its chain, the stationary vector, and every measure.
+
+    `derivatives` are those that were asked for, by constant.
+    """
 
     program: Program
     solved: Solved
+    derivatives: tuple[Derivatives, ...] = ()
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
@@ -56,6 +62,7 @@ class SolveResult(Answers):
             "truncated": list(chain.truncated),
             "approximated": list(chain.approximated),
             "measures": {e.measure: estimate_json(e) for e in self.estimates},
+            "derivatives": {d.constant: {s.measure: _number(s.derivative) for s in d.slopes} for d in self.derivatives},
         }
         if states:
             pairs = zip(chain.states, solution.probabilities, strict=True)
@@ -68,6 +75,10 @@ class SolveResult(Answers):
     def _repr_html_(self) -> str:
         caption = f"{self.program.name}: {self.states} states; {self.solved.solution.method}"
         return estimates_table(caption, self.estimates)
+
+
+def _number(value: Number) -> dict[str, object]:
+    return {"value": as_json(value)} | ({"exact": rational(value)} if rational(value) else {})
 
 
 def solve_program(

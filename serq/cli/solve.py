@@ -1,22 +1,26 @@
 """`serq solve`: the exact steady state of the program's Markov chain."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import click
 
 from serq.api.remarks import remarks
 from serq.api.solved import METHODS, solve_program
-from serq.cli.common import Common, common_options
+from serq.cli.common import Common, common_options, load
 from serq.cli.options import chain_options
 from serq.cli.progress import exploring
 from serq.cli.tables import table
 from serq.ir.numbers import cut, rational, short
 from serq.ir.program import Program
 from serq.pipeline import Solved, SolveOptions
+from serq.studies.derivative import Derivatives, derivatives
 
 _WIDE = 10_000
 _METHOD = "Elimination in a band (gth), p-adic lifting (dixon, rational), sparse factors (lu, doubles), or Storm."
 _LAWS = "Second moments and quantiles of observed times, at any size or never (default: where the chain is small)."
+
+_DERIVATIVE = "How fast every measure changes with this `let` (repeatable)."
 
 
 @click.command("solve")
@@ -25,9 +29,16 @@ _LAWS = "Second moments and quantiles of observed times, at any size or never (d
 @click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True, help=_METHOD)
 @click.option("--states", "show_states", is_flag=True, help="Print the whole stationary vector.")
 @click.option("--distributions/--no-distributions", "laws", default=None, help=_LAWS)
+@click.option("--derivative", "constants", multiple=True, metavar="NAME", help=_DERIVATIVE)
 @chain_options()
 def command(
-    common: Common, solving: SolveOptions, exact: bool, method: str, show_states: bool, laws: bool | None
+    common: Common,
+    solving: SolveOptions,
+    exact: bool,
+    method: str,
+    show_states: bool,
+    laws: bool | None,
+    constants: tuple[str, ...],
 ) -> None:
     """Solve a program's Markov chain exactly.
 
@@ -38,7 +49,22 @@ def command(
     options = replace(solving, exact=exact or None, method=method, distributions=laws)
     with exploring(common.quiet) as progress:
         result = solve_program(program, options, progress)
-    common.emit(_text(program, result.solved, exact, show_states), result.to_dict(show_states))
+    found = tuple(_derivatives(common, program, name, options) for name in constants)
+    text = _text(program, result.solved, exact, show_states) + "".join(_slopes(d, exact) for d in found)
+    common.emit(text, replace(result, derivatives=found).to_dict(show_states))
+
+
+def _derivatives(common: Common, program: Program, name: str, options: SolveOptions) -> Derivatives:
+    def reload(value: Fraction) -> Program:
+        return load(common.file, (*common.sets, f"{name}={value}"), quiet=True)
+
+    return derivatives(program, name, reload, replace(options, method="auto"))
+
+
+def _slopes(found: Derivatives, exact: bool) -> str:
+    width = _WIDE if exact else 32
+    rows = [(s.measure, short(s.derivative, 10), cut(rational(s.derivative), width)) for s in found.slopes]
+    return f"\nd/d{found.constant}\n\n" + table(rows, ("measure", "derivative", "exact"), right=(1,))
 
 
 def _text(program: Program, solved: Solved, exact: bool, show_states: bool) -> str:
