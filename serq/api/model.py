@@ -122,6 +122,12 @@ class Model:
         opened = None if keep_open is None else frozenset(keep_open)
         return export_program(self.program, target, options_from(SolveOptions, options), opened)
 
+    def draw(self, form: str = "svg") -> str:
+        """The deployment and the way of a session as a picture: text in `svg`, `dot` or `mermaid`."""
+        from serq.draw.formats import draw
+
+        return draw(self.program, form)
+
     def _repr_html_(self) -> str:
         from serq.api.tabular import html_table
 

@@ -162,6 +162,7 @@ REPORTS = {
     "price": ("price", "mm1n", "--to", "mu=0.8"),
     "price-event": ("price", "mm1n", "--set", "N=3", "--do", "work := ~exp(3)", "--at", "15"),
     "export": ("export", "mm1n", "--prism"),
+    "draw": ("draw", "mm1n", "--format", "dot"),
     "lint": ("lint", "mm1n"),
     "models": ("models",),
     "fmt": ("fmt", "--check", "--stdout", str(ROOT / "models" / "textbook" / "mm1n.sq")),

@@ -1,6 +1,8 @@
 """The pages do what they say: every command runs, every output is the real one, every link leads somewhere."""
 
+import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ from serq.pipeline import load_text
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 PRACTICAL = ("tutorial", "howto")
+IMAGE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)")
+MATPLOTLIB = re.compile(r"<dc:title>(Matplotlib [^<]+)</dc:title>")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 KINDS = ("serq", "sh", "python", "text", "csv", "json", "{eval-rst}")
 """Kinds of blocks: those of the site's generator are run when it is built, `text`, `csv` and `json` are shown."""
@@ -27,6 +31,18 @@ def name(page: Path) -> str:
 def test_commands_and_outputs(page: Path, run, tmp_path: Path) -> None:
     done = follow(page.read_text("utf-8"), tmp_path, run)
     assert done or page.parent.name not in PRACTICAL, "a page that shows how to do something shows a command"
+    for picture in IMAGE.findall(page.read_text("utf-8")):
+        assert_picture(page.parent / picture, tmp_path / Path(picture).name)
+
+
+def assert_picture(shown: Path, made: Path) -> None:
+    """A picture of a page is the one that the page makes; another version of matplotlib may draw another."""
+    if os.environ.get("SERQ_UPDATE_GOLDENS"):
+        shown.parent.mkdir(exist_ok=True)
+        shutil.copyfile(made, shown)
+    before, after = shown.read_text("utf-8"), made.read_text("utf-8")
+    if MATPLOTLIB.findall(before) == MATPLOTLIB.findall(after):
+        assert after == before, shown
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
