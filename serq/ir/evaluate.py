@@ -5,15 +5,24 @@ One compiler serves the constant folder, the interpreter (doubles) and the explo
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import reduce
-from typing import Any, Protocol
+from operator import add
+from typing import Any, Protocol, TypeVar
 
 from serq.ir import expr as e
 
 Value = Any
 """A number of the arithmetic in use (the explorer also lets an undrawn amount pass through)."""
+
+
+Summand = TypeVar("Summand")
+
+
+def total(values: Iterable[Summand], zero: Summand) -> Summand:
+    """The sum, one after the other: `sum` of Python 3.12 and later adds doubles in another way."""
+    return reduce(add, values, zero)
 
 
 class Scope(Protocol):

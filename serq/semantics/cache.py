@@ -8,7 +8,7 @@ from bisect import insort
 from collections.abc import Callable, Iterator
 from itertools import chain
 
-from serq.ir.evaluate import Value
+from serq.ir.evaluate import Value, total
 from serq.semantics import errors
 from serq.semantics.configuration import Entry, PoolState, Session, Status, Transfer
 from serq.semantics.rules import PoolRule, SpillRule
@@ -77,7 +77,7 @@ class Caches:
             return self._scene.zero
         entries = self.state(pool).entries.values()
         units = (entry.units for entry in entries if entry.owner is not own and _waits(entry.owner))
-        return sum(units, self._scene.zero)
+        return total(units, self._scene.zero)
 
     def make_room(self, pool: int, units: Value) -> None:
         """Evict in the pool's order until so many units more fit: from the tail, whole blocks, or whole entries."""

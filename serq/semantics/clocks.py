@@ -7,6 +7,7 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Any
 
+from serq.ir.evaluate import total
 from serq.semantics.configuration import Job
 
 Action = Callable[[Any], object]
@@ -103,7 +104,7 @@ class Sharing:
     def work(self, now: float) -> float:
         """The unfinished work of all jobs present."""
         virtual = self.virtual + (now - self.last) * self._speed
-        return sum(max(tag - virtual, 0.0) for tag, _, _ in self._tags)
+        return total((max(tag - virtual, 0.0) for tag, _, _ in self._tags), 0)
 
     def _advance(self, now: float) -> None:
         self.virtual += (now - self.last) * self._speed

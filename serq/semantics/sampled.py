@@ -7,7 +7,7 @@ from serq.codegen.seeds import Words, stream
 from serq.codegen.streams import u01
 from serq.ir import expr as e
 from serq.ir import program as p
-from serq.ir.evaluate import Arithmetic, Doubles, NoScope, compile_expr
+from serq.ir.evaluate import Arithmetic, Doubles, NoScope, compile_expr, total
 from serq.ir.laws import Law, problem_of
 from serq.semantics.clocks import Clocks, Sharing
 from serq.semantics.configuration import Job, Session
@@ -209,10 +209,10 @@ class SampledWorld:
             return sharing.work(self.time)
         state = self._machine.configuration.stages[stage]
         if isinstance(self.program.stages[stage].kind, p.Step):
-            return sum((job.work for job in state.residents), 0.0)
+            return float(total((job.work for job in state.residents), 0.0))
         now, pending = self.time, self._pending
-        waiting = sum((job.work for job in state.waiting), 0.0)
-        return waiting + sum(pending[number][0] - now for number in state.serving)
+        waiting = total((job.work for job in state.waiting), 0.0)
+        return float(waiting + total((pending[number][0] - now for number in state.serving), 0))
 
     def estimate(self, fact: Estimate, stage: int) -> float:
         """An online estimate."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from serq.base.source import Span
 from serq.ir import expr as e
 from serq.ir import program as p
-from serq.ir.evaluate import Compiled, Value
+from serq.ir.evaluate import Compiled, Value, total
 from serq.semantics import errors
 from serq.semantics.configuration import Job, Session, StageState, Status
 from serq.semantics.pools import Pools, position
@@ -229,11 +229,11 @@ class Steps:
         prefills = [(job, tokens) for job, tokens in batch if job.phase == "prefill"]
         zero = self._scene.zero
         if "ntok" in rule.cost_names:
-            facts["ntok"] = sum((tokens for _, tokens in batch), zero)
+            facts["ntok"] = total((tokens for _, tokens in batch), zero)
         if "npre" in rule.cost_names:
-            facts["npre"] = sum((tokens for _, tokens in prefills), zero)
+            facts["npre"] = total((tokens for _, tokens in prefills), zero)
         if "attn" in rule.cost_names:
-            facts["attn"] = sum((attention(job, tokens) for job, tokens in prefills), zero)
+            facts["attn"] = total((attention(job, tokens) for job, tokens in prefills), zero)
         cost = self._value(rule, "cost", rule.cost_expr, rule.cost, facts)
         if not 0 <= cost < math.inf:
             self._refuse(rule, "cost", rule.cost_expr, cost, ", and finite")
@@ -264,7 +264,7 @@ class Steps:
 
     def _memory(self, rule: StepRule, jobs: list[Job], phase: str) -> Value:
         """Units allocated on the stage's memory pool to the sessions of jobs in a phase."""
-        return sum((units_held(job, rule.memory) for job in jobs if job.phase == phase), self._scene.zero)
+        return total((units_held(job, rule.memory) for job in jobs if job.phase == phase), self._scene.zero)
 
 
 def _take_back(state: StageState, batch: Batch) -> None:
@@ -287,7 +287,7 @@ def _prefills(batch: Batch) -> bool:
 def units_held(job: Job, pool: int | None) -> Value:
     """Units of a pool that are allocated to the job's session, in all its open holds."""
     scopes = () if job.session is None else job.session.scopes
-    return sum(allocation.units for scope in scopes for allocation in scope.allocations if allocation.pool == pool)
+    return total((a.units for scope in scopes for a in scope.allocations if a.pool == pool), 0)
 
 
 def attention(job: Job, tokens: Value) -> Value:
