@@ -1,185 +1,196 @@
-"""How fast the engines are, against each other and against other simulators: `python tests/bench/bench.py`.
+"""How fast the engines are, against each other and against other simulators: `python tests/bench/bench.py [WORD...]`.
 
-All are measured in one run, interleaved, in CPU time, and the table has the medians of the ratios of neighbouring
-measurements. The unit is the event of the model (an arrival or the end of a service). What others count does not
-matter: each simulates time of the same model. The peer, SimPy and Ciw take part where they are installed.
+All are measured in one run, in turn, in CPU time, and the tables have the medians of the ratios within a round. The
+unit is the event of the model: an arrival, the end of a service, the end of an iteration. What others count does not
+matter: each simulates time of the same model. The peer, SimPy, Ciw and a C compiler take part where they are installed.
+Words choose models by their names; `--rounds` and `--seconds` say how often and how long each is measured.
 """
 
+import argparse
+import math
 import platform
-import random
 import statistics
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
+
+from workloads import MODELS, Model
 
 from serq.engine.run import simulator
 from serq.engine.settings import Settings
+from serq.engine.supported import why_not
 from serq.ir.program import Program
 from serq.pipeline import SimulateOptions, load_text, run_options
 from serq.semantics.reference import simulate
 
-ROUNDS = 5
-SECONDS = 0.15
-"""CPU time that one measurement should take."""
+OTHERS = ("C loop", "pyserq", "SimPy", "Ciw", "reference")
 
-MODELS = {
-    "M/M/1//8": """stage svc : fifo; stage think : delay; workload { arrive closed(8); }
-        session { loop { set t0 = now; run svc (~exp(1)); observe r = now - t0; run think (~exp(4)); } }""",
-    "M/M/1//200": """stage svc : fifo; stage think : delay; workload { arrive closed(200); }
-        session { loop { set t0 = now; run svc (~exp(1)); observe r = now - t0; run think (~exp(190)); } }""",
-    "M/H2/1": """stage svc : fifo; workload { arrive poisson(0.7); }
-        session { set t0 = now; run svc (~h2(1, 4)); observe r = now - t0; }""",
-    "M/H2/1-PS": """stage svc : ps(1); workload { arrive poisson(0.7); }
-        session { set t0 = now; run svc (~h2(1, 4)); observe r = now - t0; }""",
-    "central server": """stage cpu : fifo; stage d1 : fifo; stage d2 : fifo; stage term : delay;
-        workload { arrive closed(16); }
-        session { loop { run term (~exp(5)); set t0 = now; set u = 1;
-          loop { run cpu (~exp(0.05)); set u = ~uniform(0, 1);
-            branch (u < 0.1) { observe r = now - t0; run term (~exp(5)); set t0 = now; }
-            else { branch (u < 0.6) { run d1 (~exp(0.08)); } else { run d2 (~exp(0.1)); } } } } }""",
-}  # fmt: skip
+Contender = Callable[[float, int], float]
+"""Simulates up to a horizon with a seed and gives the mean response."""
 
-Contender = Callable[[float, int], object]
-"""Simulates up to a horizon with a seed."""
+_FAR_OFF = 0.5
+"""So far from our mean response nobody gets by chance."""
 
 
 @dataclass(frozen=True)
 class Speed:
-    """Median CPU seconds for one unit of the model's time, by contender, with the ratios to the compiled engine."""
+    """Events per second of CPU time of the compiled engine (or, where it cannot run the model, of the reference), and
+    how many times longer than it each other one takes.
+    """
 
+    engine: str
     events: float
-    seconds: dict[str, float]
     ratios: dict[str, float]
+    means: dict[str, float]
 
 
-def contenders(name: str, text: str) -> dict[str, Contender]:
-    """Who can simulate a model."""
-    program = load_text(text).program
-    out: dict[str, Contender] = {"compiled": _compiled(program), "reference": _reference(program)}
-    try:
-        import pyserq
-    except ImportError:
-        pass
-    else:
-        out["pyserq"] = lambda horizon, seed: pyserq.run(
-            pyserq.compile(source=text, sets={}, seed=seed, horizon=horizon, warmup=0.0)
-        )
-    for other in (_simpy, _ciw):
-        run = other(name)
+def contenders(model: Model) -> dict[str, Contender]:
+    """Who can simulate a model; the first is what the others are compared with."""
+    program = load_text(model.text).program
+    out: dict[str, Contender] = {}
+    if why_not(program) is None:
+        out["compiled"] = _compiled(program)
+    out["reference"] = _reference(program)
+    for name, make in (("C loop", _hand), ("pyserq", _pyserq), ("SimPy", _simpy), ("Ciw", _ciw)):
+        run = make(model)
         if run is not None:
-            out[other.__name__[1:]] = run
+            out[name] = run
     return out
 
 
 def _compiled(program: Program) -> Contender:
     compiled = simulator(program, keep_samples=False)
-    return lambda horizon, seed: compiled.run(Settings(seed, horizon, 0.0, 32, keep_samples=False))
+
+    def run(horizon: float, seed: int) -> float:
+        result = compiled.run(Settings(seed, horizon, 0.0, 32, keep_samples=False))
+        sums = [row.observes[program.observes.index("response")] for row in result.rows]
+        return sum(s for s, _ in sums) / max(sum(n for _, n in sums), 1)
+
+    return run
+
+
+def _events(program: Program) -> float:
+    """Events for each unit of the model's time."""
+    horizon = 5000.0
+    if why_not(program) is None:
+        settings = Settings(1, horizon, 0.0, 32, keep_samples=False)
+        return simulator(program, keep_samples=False).run(settings).events / horizon
+    return simulate(program, run_options(program, SimulateOptions(seed=1, horizon=200.0, warmup=0.0))).events / 200.0
 
 
 def _reference(program: Program) -> Contender:
-    def run(horizon: float, seed: int) -> object:
+    def run(horizon: float, seed: int) -> float:
         options = run_options(program, SimulateOptions(seed=seed, horizon=horizon, warmup=0.0))
-        return simulate(program, replace(options, keep_samples=False))
+        sums = simulate(program, replace(options, keep_samples=False)).counts.observes["response"]
+        return sum(s for s, _ in sums) / max(sum(n for _, n in sums), 1)
 
     return run
 
 
-def _simpy(name: str) -> Contender | None:
-    """M/M/1//N in SimPy; None for other models or where SimPy is missing."""
+def _hand(model: Model) -> Contender | None:
+    from by_hand import by_hand
+
+    return by_hand(model)
+
+
+def _pyserq(model: Model) -> Contender | None:
     try:
-        import simpy
+        import pyserq
     except ImportError:
         return None
-    if not name.startswith("M/M/1//"):
-        return None
-    n, think = (8, 4.0) if name.endswith("//8") else (200, 190.0)
+    text = model.text
 
-    def run(horizon: float, seed: int) -> object:
-        draws, env = random.Random(seed), simpy.Environment()
-        server, total = simpy.Resource(env, 1), [0.0]
-
-        def customer():
-            while True:
-                begin = env.now
-                with server.request() as turn:
-                    yield turn
-                    yield env.timeout(draws.expovariate(1.0))
-                total[0] += env.now - begin
-                yield env.timeout(draws.expovariate(1 / think))
-
-        for _ in range(n):
-            env.process(customer())
-        env.run(horizon)
-        return total
+    def run(horizon: float, seed: int) -> float:
+        result = pyserq.run(pyserq.compile(source=text, sets={}, seed=seed, horizon=horizon, warmup=0.0))
+        samples = result.observe("response").samples
+        return sum(samples) / max(len(samples), 1)
 
     return run
 
 
-def _ciw(name: str) -> Contender | None:
-    """M/H2/1 in Ciw; None for other models or where Ciw is missing."""
+def _simpy(model: Model) -> Contender | None:
     try:
-        import ciw
+        from by_simpy import by_simpy
     except ImportError:
         return None
-    if name != "M/H2/1":
+    return by_simpy(model)
+
+
+def _ciw(model: Model) -> Contender | None:
+    try:
+        from by_ciw import by_ciw
+    except ImportError:
         return None
-    p = 0.5 * (1 + (3 / 5) ** 0.5)
-
-    def run(horizon: float, seed: int) -> object:
-        ciw.seed(seed)
-        service = ciw.dists.HyperExponential([2 * p, 2 * (1 - p)], [p, 1 - p])
-        network = ciw.create_network(
-            arrival_distributions=[ciw.dists.Exponential(0.7)], service_distributions=[service], number_of_servers=[1]
-        )
-        simulation = ciw.Simulation(network)
-        simulation.simulate_until_max_time(horizon)
-        return simulation
-
-    return run
+    return by_ciw(model)
 
 
-def measure(name: str, text: str) -> Speed:
-    """Every contender, interleaved."""
-    who = contenders(name, text)
-    horizons = {key: _horizon(run) for key, run in who.items()}
-    probe = who["compiled"](10_000.0, 1)
-    rounds = [
-        {key: _seconds(run, horizons[key], seed) / horizons[key] for key, run in who.items()} for seed in range(ROUNDS)
-    ]
-    seconds = {key: statistics.median(r[key] for r in rounds) for key in who}
-    ratios = {key: statistics.median(r[key] / r["compiled"] for r in rounds) for key in who}
-    return Speed(probe.events / 10_000.0, seconds, ratios)
+# -- measuring -------------------------------------------------------------------------------------------------------
 
 
-def _horizon(run: Contender) -> float:
-    """A horizon that takes about `SECONDS`."""
-    horizon = 200.0
-    while (taken := _seconds(run, horizon, 99)) < SECONDS / 4:
+def measure(model: Model, rounds: int, seconds: float) -> Speed:
+    """Every contender in every round."""
+    who = contenders(model)
+    first = next(iter(who))
+    horizons = {name: _horizon(run, seconds) for name, run in who.items()}
+    means: dict[str, list[float]] = {name: [] for name in who}
+    taken: list[dict[str, float]] = []
+    for seed in range(rounds):
+        this = {}
+        for name, run in who.items():
+            spent, mean = _spent(run, horizons[name], seed)
+            this[name] = spent / horizons[name]
+            means[name].append(mean)
+        taken.append(this)
+    per_time = _events(load_text(model.text).program)
+    ratios = {name: statistics.median(t[name] / t[first] for t in taken) for name in who if name != first}
+    rate = per_time / statistics.median(t[first] for t in taken)
+    return Speed(first, rate, ratios, {name: statistics.median(m) for name, m in means.items()})
+
+
+def _horizon(run: Contender, seconds: float) -> float:
+    """A horizon that takes so many seconds."""
+    horizon = 50.0
+    while (taken := _spent(run, horizon, 99)[0]) < seconds / 4:
         horizon *= 4
-    return horizon * SECONDS / taken
+    return horizon * seconds / taken
 
 
-def _seconds(run: Contender, horizon: float, seed: int) -> float:
+def _spent(run: Contender, horizon: float, seed: int) -> tuple[float, float]:
     begin = time.process_time()
-    run(horizon, seed)
-    return time.process_time() - begin
+    mean = run(horizon, seed)
+    return time.process_time() - begin, mean
+
+
+def _row(model: Model, speed: Speed) -> str:
+    cells = [f"{speed.ratios[name]:.3g}" if name in speed.ratios else "-" for name in OTHERS[1:]]
+    hand = f"{speed.ratios['C loop']:.2f}" if "C loop" in speed.ratios else "-"
+    star = "" if speed.engine == "compiled" else " (reference)"
+    return f"| {model.name} | {speed.events / 1e6:.3g} M{star} | {hand} | {' | '.join(cells)} |"
 
 
 def main() -> None:
-    """Print the table as Markdown."""
-    print(f"{platform.machine()}, Python {platform.python_version()}, medians of {ROUNDS}\n")
-    print("| model | compiled, events/s | reference | pyserq | SimPy | Ciw |\n|---|---|---|---|---|---|")
-    for name, text in MODELS.items():
-        if len(sys.argv) > 1 and not any(word in name for word in sys.argv[1:]):
+    """Print the table as Markdown, and complain about whoever simulates another model."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("words", nargs="*", help="models whose names contain one of these")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=0.5, help="CPU time of one measurement")
+    given = parser.parse_args()
+    sys.path.insert(0, str(Path(__file__).parent))
+    print(f"{platform.machine()}, Python {platform.python_version()}, medians of {given.rounds}\n")
+    print("| model | compiled, events/s | speed of the C loop | pyserq | SimPy | Ciw | reference |")
+    print("|---|---|---|---|---|---|---|")
+    for model in MODELS:
+        if given.words and not any(word in model.name for word in given.words):
             continue
-        speed = measure(name, text)
-        cells = [f"{speed.ratios[key]:.3g}" if key in speed.ratios else "-" for key in _OTHERS]
-        rate = speed.events / speed.seconds["compiled"]
-        print(f"| {name} | {rate / 1e6:.1f} M | {' | '.join(cells)} |", flush=True)
+        speed = measure(model, given.rounds, given.seconds)
+        print(_row(model, speed), flush=True)
+        ours = speed.means[speed.engine]
+        for name, mean in speed.means.items():
+            if not math.isnan(mean) and abs(mean - ours) > _FAR_OFF * ours:
+                print(f"{model.name}: {name} has a mean response of {mean:g}, we have {ours:g}", file=sys.stderr)
 
-
-_OTHERS = ("reference", "pyserq", "simpy", "ciw")
 
 if __name__ == "__main__":
     main()
