@@ -11,6 +11,7 @@ from serq.ir.program import Program
 from serq.ir.provenance import provenance
 from serq.ir.results import Estimate
 from serq.pipeline import Solved, SolveOptions, explore_chain, solve_chain
+from serq.semantics.metastability import Metastability
 from serq.studies.derivative import Derivatives
 
 METHODS = ("auto", "direct", "gth", "dixon", "lu", "storm")
@@ -24,12 +25,13 @@ _ALWAYS_DOUBLES = {"lu": False}
 class SolveResult(Answers):
     """A solved program: its chain, the stationary vector, and every measure.
 
-    `derivatives` are those that were asked for, by constant.
+    `derivatives` are those that were asked for, by constant; `metastability` is there when it was asked for.
     """
 
     program: Program
     solved: Solved
     derivatives: tuple[Derivatives, ...] = ()
+    metastability: Metastability | None = None
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
@@ -63,6 +65,7 @@ class SolveResult(Answers):
             "approximated": list(chain.approximated),
             "measures": {e.measure: estimate_json(e) for e in self.estimates},
             "derivatives": {d.constant: {s.measure: _number(s.derivative) for s in d.slopes} for d in self.derivatives},
+            "metastability": None if self.metastability is None else _conditions(self.metastability),
         }
         if states:
             pairs = zip(chain.states, solution.probabilities, strict=True)
@@ -75,6 +78,19 @@ class SolveResult(Answers):
     def _repr_html_(self) -> str:
         caption = f"{self.program.name}: {self.states} states; {self.solved.solution.method}"
         return estimates_table(caption, self.estimates)
+
+
+def _conditions(found: Metastability) -> dict[str, object]:
+    return {
+        "verdict": found.verdict,
+        "rates": list(found.rates),
+        "relaxation": found.relaxation,
+        "gap": found.gap,
+        "basins": list(found.basins),
+        "modes": list(found.modes),
+        "switching": None if found.switching is None else list(found.switching),
+        "marginal": list(found.marginal),
+    }
 
 
 def _number(value: Number) -> dict[str, object]:

@@ -14,12 +14,15 @@ from serq.cli.tables import table
 from serq.ir.numbers import cut, rational, short
 from serq.ir.program import Program
 from serq.pipeline import Solved, SolveOptions
+from serq.semantics.metastability import Metastability
+from serq.studies.conditions import conditions
 from serq.studies.derivative import Derivatives, derivatives
 
 _WIDE = 10_000
 _METHOD = "Elimination in a band (gth), p-adic lifting (dixon, rational), sparse factors (lu, doubles), or Storm."
 _LAWS = "Second moments and quantiles of observed times, at any size or never (default: where the chain is small)."
 
+_METASTABILITY = "Whether the chain switches rarely between two conditions, and how often."
 _DERIVATIVE = "How fast every measure changes with this `let` (repeatable)."
 
 
@@ -30,6 +33,7 @@ _DERIVATIVE = "How fast every measure changes with this `let` (repeatable)."
 @click.option("--states", "show_states", is_flag=True, help="Print the whole stationary vector.")
 @click.option("--distributions/--no-distributions", "laws", default=None, help=_LAWS)
 @click.option("--derivative", "constants", multiple=True, metavar="NAME", help=_DERIVATIVE)
+@click.option("--metastability", "stable", is_flag=True, help=_METASTABILITY)
 @chain_options()
 def command(
     common: Common,
@@ -39,6 +43,7 @@ def command(
     show_states: bool,
     laws: bool | None,
     constants: tuple[str, ...],
+    stable: bool,
 ) -> None:
     """Solve a program's Markov chain exactly.
 
@@ -51,7 +56,22 @@ def command(
         result = solve_program(program, options, progress)
     found = tuple(_derivatives(common, program, name, options) for name in constants)
     text = _text(program, result.solved, exact, show_states) + "".join(_slopes(d, exact) for d in found)
-    common.emit(text, replace(result, derivatives=found).to_dict(show_states))
+    seen = conditions(program, result.solved) if stable else None
+    text += "" if seen is None else _conditions(seen)
+    common.emit(text, replace(result, derivatives=found, metastability=seen).to_dict(show_states))
+
+
+def _conditions(seen: Metastability) -> str:
+    rows = [
+        ("verdict", seen.verdict),
+        ("slowest difference dies out in", short(seen.relaxation, 6)),
+        ("the next one is faster by a factor of", short(seen.gap, 6)),
+        ("probability of the two conditions", " and ".join(short(x, 4) for x in seen.basins)),
+        ("modes of the number away from delays", ", ".join(map(str, seen.modes))),
+    ]
+    if seen.switching is not None:
+        rows.append(("mean times of switching, up and down", " and ".join(short(x, 6) for x in seen.switching)))
+    return "\n" + table(rows, ("metastability", ""))
 
 
 def _derivatives(common: Common, program: Program, name: str, options: SolveOptions) -> Derivatives:

@@ -38,6 +38,37 @@ def test_laws_of_a_larger_chain_are_there_for_the_asking(serq, monkeypatch) -> N
     assert asked["observe.response.p99"]["value"] > asked["observe.response.p95"]["value"] > 0
 
 
+def test_the_verdict_about_two_conditions(serq) -> None:
+    done = serq("solve", MM1N, "--metastability")
+    assert "verdict" in done.out
+    assert "one condition" in done.out
+    data = serq("solve", MM1N, "--metastability", "--json").data["metastability"]
+    assert data["verdict"] == "one condition"
+    assert data["relaxation"] == pytest.approx(1 / data["rates"][0])
+
+
+def test_derivatives_are_printed(serq) -> None:
+    done = serq("solve", MM1N, "--set", "N=4", "--set", "Z=2", "--derivative", "mu", "--derivative", "Z")
+    assert "d/dmu" in done.out
+    assert "-614/441" in done.out
+    data = serq("solve", MM1N, "--set", "N=4", "--set", "Z=2", "--derivative", "Z", "--json").data["derivatives"]
+    assert data["Z"]["stage.svc.number"]["exact"] == "-307/441"
+    assert serq("solve", MM1N, "--derivative", "N").status == 2
+
+
+def test_the_price_of_an_event_is_printed(serq, write) -> None:
+    text = """
+        stage svc : fifo;  stage think : delay;
+        workload { arrive closed(1); }
+        session { loop { run svc (~exp(1)); run think (~exp(4)); } }
+    """
+    done = serq("price", write(text), "--do", "work := ~exp(3)", "--at", "4:26")
+    assert "price of one: 8/5 = 1.6 of session-time" in done.out
+    data = serq("price", write(text), "--do", "work := ~exp(3)", "--at", "4:26", "--json").data
+    assert (data["price"]["exact"], data["measures"]["stage.svc.sojourn"]["exact"]) == ("8/5", "2")
+    assert serq("price", write(text), "--do", "work := 3", "--from", "N=1").status == 2
+
+
 def test_a_mean_that_needs_the_law(serq, write) -> None:
     """What only some of the passes observe has a mean by the tagged session, if not by Little's law."""
     text = MM1N.read_text().replace("observe response", "branch (0.5) { observe some = now - t0; } observe response")

@@ -1,0 +1,124 @@
+"""Two conditions or one: a chain where the answer is known, cache models, and mean first passages."""
+
+from fractions import Fraction
+from math import factorial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hand_chains import birth_death, finite_source, make_chain
+
+from serq.base.errors import LimitError, UsageError
+from serq.pipeline import SolveOptions, load, solve
+from serq.semantics import first_passage, metastability
+from serq.semantics.first_passage import mean_times, weighted
+from serq.semantics.generator import merged_rates
+from serq.semantics.metastability import slowest
+from serq.semantics.solve import stationary
+from serq.studies.conditions import conditions
+
+PROGRAMS = Path(__file__).parents[2] / "data" / "values" / "programs"
+
+
+def asked(name: str, **sets: object):
+    program = load(PROGRAMS / f"{name}.sq", {k: str(v) for k, v in sets.items()}).program
+    return conditions(program, solve(program, SolveOptions(exact=False, states=10_000)))
+
+
+def test_a_plain_cache_has_two_modes_and_one_condition() -> None:
+    found = asked("lru", N=12, C=8, s_miss=10, Z=48)
+    assert found.verdict == "bimodal, not bistable"
+    assert found.modes == (0, 6)
+    assert found.gap == pytest.approx(2.6, abs=0.05)
+    assert found.switching is not None
+    assert [round(x, -1) for x in found.switching] == [110, 280]
+    assert sum(found.marginal) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("sessions", "think", "modes", "relaxation", "gap", "switching"),
+    [(12, "40.875", (0,), 61, 2.8, None), (24, "70.5", (0, 10), 259, 4.7, (578, 678))],
+)
+def test_memory_that_grows_while_active(
+    sessions: int,
+    think: str,
+    modes: tuple[int, ...],
+    relaxation: float,
+    gap: float,
+    switching: tuple[float, ...] | None,
+) -> None:
+    found = asked("amp_ps", N=sessions, C=sessions, a=3, s_miss=5, Z=think)
+    assert found.verdict != "bistable"
+    assert found.modes == modes
+    assert found.relaxation == pytest.approx(relaxation, abs=0.5)
+    assert found.gap == pytest.approx(gap, abs=0.05)
+    assert (found.switching and tuple(map(round, found.switching))) == switching
+
+
+def two_wells(low: Fraction, size: int) -> list[dict[int, Fraction]]:
+    """A walk on 0..size that is drawn to both ends, and from the middle to neither."""
+    pull = Fraction(3)
+    births = [low if i < size // 2 else pull for i in range(size)]
+    deaths = [pull if i < size // 2 else Fraction(1) for i in range(size)]
+    return birth_death(births, deaths)
+
+
+def test_a_walk_between_two_wells(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = merged_rates(make_chain(two_wells(Fraction(9, 10), 12)))
+    pi = stationary(make_chain(two_wells(Fraction(9, 10), 12)), exact=True).probabilities
+    found = metastability.metastability(rows, pi, range(13))
+    assert found.verdict == "bistable"
+    assert found.modes == (0, 12)
+    # a walk of two wells is left at the rate at which the top between them is reached
+    up, down = found.switching
+    assert 1 / found.rates[0] == pytest.approx(1 / (1 / up + 1 / down), rel=0.05)
+    monkeypatch.setattr(metastability, "_DENSE", 0)
+    again = metastability.metastability(rows, pi, range(13))
+    assert again.rates == pytest.approx(found.rates, rel=1e-9)
+    assert again.basins == pytest.approx(found.basins, rel=1e-9)
+
+
+def test_a_well_that_is_almost_never_there_does_not_count() -> None:
+    rows = two_wells(Fraction(1, 4), 12)
+    pi = stationary(make_chain(rows), exact=True).probabilities
+    found = metastability.metastability(merged_rates(make_chain(rows)), pi, range(13))
+    assert found.gap > metastability.GAP
+    assert min(found.basins) < metastability.LIGHTEST
+    assert found.verdict == "bimodal, not bistable"
+
+
+def test_the_spectrum_of_independent_sessions() -> None:
+    """n sessions that come and go alone: the eigenvalues are the multiples of the sum of the two rates."""
+    n = 9
+    rows = birth_death([Fraction(n - i, 4) for i in range(n)], [Fraction(i + 1) for i in range(n)])
+    pi = np.array([float(p) for p in stationary(make_chain(rows), exact=True).probabilities])
+    rates, vector = slowest(merged_rates(make_chain(rows)), pi)
+    assert rates == pytest.approx([1.25 * k for k in range(1, 6)], rel=1e-9)
+    assert np.diff(vector) == pytest.approx([vector[1] - vector[0]] * n, rel=1e-8)  # it is linear in the number
+
+
+@pytest.mark.parametrize("largest", [0, 300])
+def test_mean_times_of_a_finite_source(largest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From i - 1 to i: E_i = (1 + death E_{i-1}) / birth, and so up to the full station."""
+    monkeypatch.setattr(first_passage, "LARGEST_RATIONAL", largest)
+    n, think = 5, Fraction(4)
+    rows = merged_rates(finite_source(n, think=think))
+    step, total = think / n, think / n
+    for i in range(1, n):
+        step = (1 + step) * think / (n - i)
+        total += step
+    times = mean_times(rows, [n])
+    assert times[0] == (total if largest else pytest.approx(float(total), rel=1e-13))
+    assert times[n] == 0
+    weights = [Fraction(factorial(i)) for i in range(n + 1)]
+    assert weighted(times, weights, [0]) == times[0]
+
+
+def test_passages_that_never_are() -> None:
+    rows = ({1: Fraction(1)}, {0: Fraction(1)}, {0: Fraction(1)})
+    with pytest.raises(LimitError, match="never entered"):
+        mean_times(rows, [2])
+    with pytest.raises(UsageError, match="to be entered"):
+        mean_times(rows, [])
+    with pytest.raises(UsageError, match="to be left"):
+        weighted([Fraction(1)], [Fraction(1)], [])
