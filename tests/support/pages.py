@@ -46,10 +46,10 @@ Run = Callable[[list[str]], tuple[int, str]]
 def follow(page: str, folder: Path, run: Run) -> list[Ran]:
     """Do what a page says, from top to bottom, in a folder.
 
-    A block `serq NAME` or `python NAME` is a file to write; `serq NAME broken` is one that does not load. A block `sh`
-    holds one `serq` command a line, which must end with status 0 or with what a comment `# exit status N` behind it
-    says. The other blocks `python` of a page are one program. A block `text output` is what the last command or block
-    printed, where `...` stands for any lines, or for the rest of a line.
+    A block `serq NAME` or `python NAME` is a file to write; `serq NAME broken` is one that does not load, and `serq
+    NAME earlier` one for `serq lift`. A block `sh` holds one `serq` command a line, which must end with status 0 or
+    with what a comment `# exit status N` behind it says. The other blocks `python` of a page are one program. A block
+    `text output` is what the last command or block printed, where `...` is any lines or the rest of a line.
     """
     done: list[Ran] = []
     names: dict[str, object] = {"__name__": "__page__"}
