@@ -3,17 +3,16 @@
 They agree bit for bit; the compiled one cannot run every program, and keeps no samples unless it is asked to.
 """
 
-import math
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from serq.base.diagnostics import Diagnostic
 from serq.base.errors import LimitError, RunError, UsageError
 from serq.codegen import jit
 from serq.codegen.program import Backend
-from serq.engine.results import EngineResult, Log, Sketch, StageRow, merged
+from serq.engine.results import EngineResult, Log, StageRow
 from serq.engine.run import Pause, Simulator, simulator
 from serq.engine.settings import Settings
 from serq.engine.sites import Fault, FaultRaised
@@ -24,12 +23,13 @@ from serq.ir.laws import Law, problem_of
 from serq.semantics import errors
 from serq.semantics.memory import memory_in_use
 from serq.semantics.options import RunOptions
+from serq.semantics.quantiles import Observations
 from serq.semantics.reference import Progress, RunResult
 from serq.semantics.replications import replicate
 from serq.semantics.series import series_of
 from serq.semantics.statistics import Counts
-from serq.semantics.summary import Summary
 from serq.semantics.tallies import Samples, SessionSums, StageSums
+from serq.sketched import sketched
 from serq.traces.corpus import Corpus
 from serq.traces.reader import trace_of
 
@@ -43,13 +43,13 @@ _LOOK = 0.1
 @dataclass(frozen=True)
 class Simulated:
     """Replications, the `engine` that ran them, and why it was not the compiled one (empty when it was, or when nobody
-    asked for it). `summaries` by observe are there when no samples were kept.
+    asked for it). `observations` by observe are there when no samples were kept.
     """
 
     results: tuple[RunResult, ...]
     engine: Literal["compiled", "reference"]
     why: str = ""
-    summaries: Mapping[str, Summary] | None = None
+    observations: Mapping[str, Observations] | None = None
 
 
 def run_replications(
@@ -100,7 +100,7 @@ def run_compiled(
     limits = options.limits
     settings = Settings(
         options.seed, options.horizon, options.warmup, options.batches, keep, limits.commands, limits.replacements,
-        options.events, together,
+        options.events, together, replications == 1,
     )  # fmt: skip
     compiled = simulator(program, keep, backend, checked=bounds_checked, opt=opt)
     runs = _Replications(compiled, settings, options, replications, trace_of(program, options.trace))
@@ -111,10 +111,8 @@ def run_compiled(
     results = tuple(run_result(program, k, result) for k, result in enumerate(found))
     if keep:
         return Simulated(results, "compiled")
-    summaries = {
-        name: _summary(merged([result.sketches[i] for result in found])) for i, name in enumerate(program.observes)
-    }
-    return Simulated(results, "compiled", "", summaries)
+    observations = {name: sketched(i, found) for i, name in enumerate(program.observes)}
+    return Simulated(results, "compiled", "", observations)
 
 
 class _Replications:
@@ -215,25 +213,6 @@ def _samples(log: Log) -> Samples:
     samples.values, samples.times, samples.sessions, samples.turns = log.values, log.times, log.sessions, log.turns
     samples.closed = len(log.values)
     return samples
-
-
-def _summary(sketch: Sketch) -> Summary:
-    """As `serq.semantics.summary.summarise` makes it of samples, with quantiles from the histogram."""
-    count = sketch.count
-    if sketch.undefined:
-        return Summary(count + sketch.undefined, reason="NaN was observed")
-    if count == 0:
-        return Summary(0, reason="nothing was observed in the window")
-    p50, p90, p99 = (sketch.quantile(level) for level in (0.5, 0.9, 0.99))
-    plain = Summary(count, None, None, None, sketch.least, sketch.most, p50, p90, p99)
-    if not (math.isfinite(sketch.least) and math.isfinite(sketch.most)):
-        return replace(plain, reason="an infinite value was observed")
-    plain = replace(plain, mean=sketch.mean)
-    if count == 1:
-        return replace(plain, reason="one observation has no variance")
-    variance = sketch.square / (count - 1)
-    cv2 = variance / sketch.mean**2 if sketch.mean else None
-    return replace(plain, variance=variance, cv2=cv2, reason="" if sketch.mean else "the mean is 0")
 
 
 # -- faults ----------------------------------------------------------------------------------------------------------

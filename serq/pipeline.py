@@ -174,7 +174,7 @@ def simulate(
 
     settings = run_options(program, options)
     run = run_replications(program, settings, options.replications, options.jobs, progress, options.engine)
-    report = report_of(program, settings, run.results, options.confidence, run.summaries)
+    report = report_of(program, settings, run.results, options.confidence, run.observations)
     return replace(report, engine=run.engine, why_reference=run.why), run.results
 
 

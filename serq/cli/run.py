@@ -19,6 +19,8 @@ from serq.semantics.report import RunReport, Section
 
 _ENGINE = "Compiled or reference: the same numbers. auto: compiled where possible."
 
+_SHOWN = ("p50", "p95", "p99")
+
 
 @click.command("run")
 @common_options
@@ -90,13 +92,12 @@ def _observes(sections: tuple[Section, ...]) -> str:
     rows: list[tuple[str, ...]] = []
     for section in sections:
         s = section.summary
-        mean = section.estimates["mean"]
         if s is None or not s.count:
-            rows.append((section.name, "0", "-", "-", "-", "-", "-", "-", "-"))
+            rows.append((section.name, "0", *("-" for _ in range(7))))
             continue
-        numbers = (s.cv2, s.minimum, s.p50, s.p90, s.p99, s.maximum)
-        rows.append((section.name, str(s.count), with_interval(mean), *(short(x, 5) for x in numbers)))
-    header = ("observe", "count", "mean", "cv2", "min", "p50", "p90", "p99", "max")
+        answers = (with_interval(section.estimates[x]) for x in ("mean", *_SHOWN))
+        rows.append((section.name, str(s.count), *answers, *(short(x, 5) for x in (s.cv2, s.minimum, s.maximum))))
+    header = ("observe", "count", "mean", *_SHOWN, "cv2", "min", "max")
     return table(rows, header, right=range(1, len(header)))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from serq.codegen.seeds import Purpose, stream, stream_key
 from serq.engine.lower import Lowered
-from serq.engine.observing import BUCKETS
+from serq.engine.observing import BUCKETS, GROUPS
 from serq.engine.settings import Settings
 from serq.engine.state import INF, NEVER, SESSION_SUMS, STAGE_SUMS
 from serq.ir import program as p
@@ -48,6 +48,8 @@ def fields_of(program: p.Program, lowered: Lowered, settings: Settings, replicat
         "undefined": wholes(observes), "mean": doubles(observes), "square": doubles(observes),
         "least": doubles(observes, INF), "most": doubles(observes, -INF),
         "buckets": wholes(0 if settings.keep_samples else observes * BUCKETS),
+        "profiled": int(settings.profile and not settings.keep_samples),
+        "profile": wholes(batches * observes * GROUPS if settings.profile and not settings.keep_samples else 0),
     }  # fmt: skip
     if isinstance(program.arrivals, p.Closed):
         fields["most_ends"] += p.whole(program.arrivals.population)

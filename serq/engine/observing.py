@@ -15,6 +15,9 @@ SIDE = EXPONENTS * PARTS
 BUCKETS = 2 * SIDE + 1
 """Negative values first, the largest of them last; then zero; then positive values."""
 LOWEST = (1023 - EXPONENTS // 2) * PARTS
+GROUP = 32
+"""Neighbouring buckets that a profile counts as one: 32 groups for a power of two."""
+GROUPS = BUCKETS // GROUP + 1
 
 
 def advance_number(s: Sim, stage: i64, now: f64) -> None:
@@ -159,6 +162,23 @@ def keep_row(s: Sim, row: i64) -> None:
         s.rows[at] = s.batch_sum[i]
         s.rows[at + 1] = float(s.batch_count[i])
         at += 2
+    if s.profiled == 1:
+        for i in range(s.observes):
+            keep_profile(s, i, (row * s.observes + i) * GROUPS)
+
+
+@cold
+def keep_profile(s: Sim, name: i64, at: i64) -> None:
+    """Write how many observations of the window lie in each group of buckets by now."""
+    if s.seen[name] == 0:
+        return
+    last = (name + 1) * BUCKETS
+    for group in range(bucket_of(s.least[name]) // GROUP, bucket_of(s.most[name]) // GROUP + 1):
+        first = name * BUCKETS + group * GROUP
+        total = 0
+        for j in range(first, min(first + GROUP, last)):
+            total += s.buckets[j]
+        s.profile[at + group] = total
 
 
 @cold

@@ -1,9 +1,11 @@
 """What a compiled run gives: sums per batch, and the observations or what is known of them."""
 
 from array import array
+from bisect import bisect_right
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 
-from serq.engine.observing import BUCKETS, LOWEST, SIDE
+from serq.engine.observing import BUCKETS, GROUP, GROUPS, LOWEST, SIDE, bucket_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +69,62 @@ class Sketch:
     most: float
     buckets: dict[int, int]
 
+    def distribution(self) -> "Distribution":
+        """The same in order."""
+        places = sorted(self.buckets)
+        return Distribution(places, list(accumulate(self.buckets[place] for place in places)), self.least, self.most)
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """The buckets that are not empty, in order, and how many observations lie in each or below it."""
+
+    places: list[int]
+    counted: list[int]
+    least: float
+    most: float
+
     def quantile(self, level: float) -> float:
         """The quantile, interpolated between order statistics, each right to 0.05 % within 2^-48 .. 2^48."""
-        rank = level * (self.count - 1)
+        rank = level * (self.counted[-1] - 1)
         part = rank % 1.0
         below = self._ordered(int(rank))
         return below if part == 0.0 else below + part * (self._ordered(int(rank) + 1) - below)
 
-    def _ordered(self, place: int) -> float:
+    def _ordered(self, rank: int) -> float:
         """The observation with so many smaller ones."""
-        counted = 0
-        for bucket in sorted(self.buckets):
-            counted += self.buckets[bucket]
-            if counted > place:
-                return min(max(middle_of(bucket), self.least), self.most)
-        return self.most
+        place = self.places[min(bisect_right(self.counted, rank), len(self.places) - 1)]
+        return min(max(middle_of(place), self.least), self.most)
+
+    def up_to(self, value: float) -> int:
+        """How many observations lie in the value's bucket or below it."""
+        place = bisect_right(self.places, bucket_of(value))
+        return self.counted[place - 1] if place else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How many observations of one name lie in which group of buckets by the end of each batch.
+
+    `rows[batch][i]` counts those in group `first` + i since the window began.
+    """
+
+    first: int
+    rows: tuple["array[int]", ...]
+
+    def up_to(self, value: float) -> tuple[list[float], list[float]]:
+        """By batch how many observations do not exceed the value, and how many there are.
+
+        Those in the value's own group are taken to lie evenly in it.
+        """
+        bucket = bucket_of(value)
+        place, part = bucket // GROUP - self.first, (bucket % GROUP + 1) / GROUP
+        below = [sum(row[:place]) + part * row[place] for row in self.rows]
+        return _differences(below), _differences([float(sum(row)) for row in self.rows])
+
+
+def _differences(totals: list[float]) -> list[float]:
+    return [b - a for a, b in pairwise([0.0, *totals])]
 
 
 def merged(sketches: list[Sketch]) -> Sketch:
@@ -113,15 +156,27 @@ def middle_of(bucket: int) -> float:
     return value if bucket > SIDE else -value
 
 
-def buckets_of(counts: "array[int]", name: int) -> dict[int, int]:
-    """The buckets of one name that are not empty."""
-    part = counts[name * BUCKETS : (name + 1) * BUCKETS]
-    return {i: n for i, n in enumerate(part) if n}
+def buckets_of(counts: "array[int]", name: int, least: float, most: float) -> dict[int, int]:
+    """The buckets of one name that are not empty; nothing lies outside `least` to `most`."""
+    if least > most:
+        return {}
+    first, last = bucket_of(least), bucket_of(most)
+    part = counts[name * BUCKETS + first : name * BUCKETS + last + 1]
+    return {i: n for i, n in enumerate(part, first) if n}
+
+
+def profile_of(counts: "array[int]", name: int, names: int, least: float, most: float) -> Profile:
+    """The profile of one of several names, from the rows that the run has written."""
+    if least > most:
+        return Profile(0, ())
+    first, last = bucket_of(least) // GROUP, bucket_of(most) // GROUP
+    starts = range(name * GROUPS, len(counts) // GROUPS * GROUPS, names * GROUPS)
+    return Profile(first, tuple(counts[at + first : at + last + 1] for at in starts))
 
 
 @dataclass(frozen=True, slots=True)
 class EngineResult:
-    """One run. Either `logs` or `sketches` holds the observes, in the program's order.
+    """One run. Either `logs` or `sketches` holds the observes, in the program's order, with `profiles` on request.
 
     `rested` is the time of the last event when no clock is set any more, else None; `waiting` are then the sessions
     that are still there, each with its stage.
@@ -131,6 +186,7 @@ class EngineResult:
     rows: tuple[Row, ...]
     logs: tuple[Log, ...]
     sketches: tuple[Sketch, ...]
+    profiles: tuple[Profile, ...]
     events: int
     rested: float | None
     waiting: tuple[tuple[int, int], ...]

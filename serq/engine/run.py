@@ -1,6 +1,5 @@
 """Running a compiled simulator: call after call, with room made where it is needed."""
 
-from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import compress, pairwise
@@ -10,7 +9,7 @@ from serq.codegen.program import Backend
 from serq.engine import state
 from serq.engine.lower import Lowered, lower
 from serq.engine.memory import fields_of, grow_slots, make_log
-from serq.engine.results import EngineResult, Log, Row, SessionRow, Sketch, StageRow, buckets_of
+from serq.engine.results import EngineResult, Log, Profile, Row, SessionRow, Sketch, StageRow, buckets_of, profile_of
 from serq.engine.settings import Settings
 from serq.engine.sites import Fault, FaultRaised
 from serq.engine.step_memory import fill_steps, grow_steps
@@ -147,7 +146,7 @@ class _Run:
         sim, ends = self.sim, self.settings.ends()
         widths = tuple(b - a for a, b in pairwise(ends))
         return EngineResult(
-            widths, tuple(self._rows()), self.logs, () if self.logs else self._sketches(), sim.events,
+            widths, tuple(self._rows()), self.logs, () if self.logs else self._sketches(), self._profiles(), sim.events,
             sim.now if rested else None, tuple(self._present()) if rested else (),
         )  # fmt: skip
 
@@ -175,14 +174,19 @@ class _Run:
 
     def _sketches(self) -> tuple[Sketch, ...]:
         sim = self.sim
-        counts = array("q", sim.buckets)
         return tuple(
             Sketch(
                 sim.seen[i], sim.undefined[i], sim.mean[i], sim.square[i], sim.least[i], sim.most[i],
-                buckets_of(counts, i),
+                buckets_of(sim.buckets, i, sim.least[i], sim.most[i]),
             )
             for i in range(len(self.program.observes))
         )  # fmt: skip
+
+    def _profiles(self) -> tuple[Profile, ...]:
+        sim, names = self.sim, len(self.program.observes)
+        if not sim.profiled:
+            return ()
+        return tuple(profile_of(sim.profile, i, names, sim.least[i], sim.most[i]) for i in range(names))
 
 
 def _slots(program: p.Program, corpus: Corpus | None) -> int:

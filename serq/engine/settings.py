@@ -8,6 +8,7 @@ class Settings:
     """As in `serq.semantics.options.RunOptions`. `commands` and `replacements` are the limits at one instant.
 
     `together`: step stages count together what can be counted together (see `serq.engine.steady`).
+    `profile` keeps a coarse histogram of every observe by batch, for intervals of its quantiles.
     """
 
     seed: int
@@ -19,6 +20,7 @@ class Settings:
     replacements: int = 10_000
     events: int | None = None
     together: bool = True
+    profile: bool = False
 
     def ends(self) -> list[float]:
         """Where the warm-up and each batch end, as in `serq.semantics.statistics.Window`."""

@@ -125,7 +125,8 @@ class Sim:
     gauge_last: Annotated[F64Array, "gauge"]
     gauge_area: Annotated[F64Array, "gauge"]
 
-    # observes: sums of a batch; moments, ends and histograms of the window; or the log
+    # observes: sums of a batch; moments, ends and histograms of the window, the latter by batch too where `profiled`;
+    # or the log
     batch_sum: Annotated[F64Array, "observe"]
     batch_count: Annotated[I64Array, "observe"]
     seen: Annotated[I64Array, "observe"]
@@ -135,6 +136,8 @@ class Sim:
     least: Annotated[F64Array, "observe"]
     most: Annotated[F64Array, "observe"]
     buckets: I64Array
+    profiled: i64
+    profile: I64Array
     log_cap: i64
     log_reserve: i64
     log_size: i64

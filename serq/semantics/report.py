@@ -13,12 +13,13 @@ from serq.ir import program as p
 from serq.ir.fingerprint import fingerprint
 from serq.ir.measures import measures_of
 from serq.ir.results import Estimate
-from serq.semantics.estimate import Over, estimate
+from serq.semantics.estimate import MOST_BATCHES, Over, estimate
 from serq.semantics.options import RunOptions
+from serq.semantics.quantiles import Observations, quantiles_of, samples_of
 from serq.semantics.reference import RunResult
 from serq.semantics.series import batches_of
 from serq.semantics.stability import Stability, stability_of
-from serq.semantics.summary import Summary, summarise
+from serq.semantics.summary import Summary
 from serq.semantics.tallies import add_up
 
 SCHEMA = "serq.run/1"
@@ -42,7 +43,8 @@ class Section:
         out: dict[str, object] = {"name": self.name} if self.name else {}
         out |= {statistic: _estimate(e) for statistic, e in self.estimates.items()}
         if self.summary is not None:
-            out |= {f.name: _number(getattr(self.summary, f.name)) for f in fields(Summary) if f.name != "mean"}
+            known = (f.name for f in fields(Summary) if f.name not in out)
+            out |= {name: _number(getattr(self.summary, name)) for name in known}
         return out | {name: _number(x) for name, x in self.totals.items()}
 
 
@@ -113,25 +115,28 @@ def report_of(
     options: RunOptions,
     results: Sequence[RunResult],
     confidence: float = 0.95,
-    summaries: Mapping[str, Summary] | None = None,
+    observations: Mapping[str, Observations] | None = None,
 ) -> RunReport:
     """Put replications together. Several give Student intervals over their means, one gives batch means.
 
-    `summaries` by observe stand for the samples where the results have none.
+    `observations` by observe stand for the samples where the results have none.
     """
     over: Over = "replications" if len(results) > 1 else "batches"
     answers = estimates_of(program, results, confidence, over)
     by_section: dict[tuple[str, str], dict[str, Estimate]] = {}
     for measure, answer in zip(measures_of(program), answers, strict=True):
         by_section.setdefault((measure.kind, measure.subject), {})[measure.statistic] = answer
-    sections = _Sections(program, results, by_section, summaries)
+    known = observations or {name: samples_of(name, results) for name in program.observes}
+    for name in program.observes:
+        by_section["observe", name] |= quantiles_of(name, known[name], confidence, over)
+    sections = _Sections(program, results, by_section, known)
     return RunReport(
         program.name,
         fingerprint(program),
         options,
         len(results),
         confidence,
-        _method(len(results), options.batches, summaries is not None),
+        _method(answers, len(results), observations is not None),
         sum(r.events for r in results),
         stability_of(results),
         tuple(sections.observe(name) for name in program.observes),
@@ -150,11 +155,15 @@ def estimates_of(
     return tuple(estimate(m.name, batches[m.name], confidence, over) for m in measures_of(program))
 
 
-def _method(replications: int, batches: int, sketched: bool) -> str:
+def _method(answers: Sequence[Estimate], replications: int, sketched: bool) -> str:
     quantiles = "; quantiles from a histogram, right to 0.05 %" if sketched else ""
     if replications > 1:
         return f"Student intervals over the means of {replications} replications{quantiles}"
-    return f"batch means, {batches} batches, merged while their correlation is significant{quantiles}"
+    merged = sum("merged" in e.method for e in answers)
+    correlated = sum("still correlated" in e.reason for e in answers)
+    still = f", of {correlated} they still are and the run is short" if correlated else ""
+    found = f" (of {merged} measures they were correlated and merged{still})" if merged else ""
+    return f"batch means, at most {MOST_BATCHES} batches{found}{quantiles}"
 
 
 class _Sections:
@@ -165,19 +174,15 @@ class _Sections:
         program: p.Program,
         results: Sequence[RunResult],
         estimates: dict[tuple[str, str], dict[str, Estimate]],
-        summaries: Mapping[str, Summary] | None,
+        observations: Mapping[str, Observations],
     ) -> None:
         self._program = program
         self._results = results
         self._estimates = estimates
-        self._summaries = summaries
+        self._observations = observations
 
     def observe(self, name: str) -> Section:
-        if self._summaries is not None:
-            summary = self._summaries[name]
-        else:
-            summary = summarise(r.samples[name].values for r in self._results)
-        return Section(name, self._estimates["observe", name], {}, summary)
+        return Section(name, self._estimates["observe", name], {}, self._observations[name].summary)
 
     def stage(self, place: int) -> Section:
         name = self._program.stages[place].name

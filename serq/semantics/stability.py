@@ -1,20 +1,27 @@
-"""Whether a run looks like a steady state, from the flows in and out and from the number of sessions present.
+"""Whether a run looks like a steady state: growing, not yet stationary, or stationary.
 
-This is evidence, not proof: 'steady' means that nothing speaks against it.
+This is evidence, not proof: 'stationary' means that nothing speaks against it. Each rule states how often it is wrong
+about a stationary run; docs/explanation/statistics.md has what was measured.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import NormalDist
 from typing import Literal
 
 from serq.semantics.reference import RunResult
+from serq.semantics.trends import Trend, trend_of
 
-Kind = Literal["steady", "growing", "drained", "stuck"]
+Kind = Literal["stationary", "not yet stationary", "growing", "drained", "stuck"]
 
+FALSE_ALARM = 1e-3
+"""How often a stationary run is called growing by its flows, and how often not yet stationary by a trend."""
 _DOUBT = 3.3
-"""Standard deviations: chance alone passes this once in a thousand runs."""
+"""Standard deviations: a normal deviate passes this on either side once in a thousand times."""
+_CORRELATED = 0.6
+"""From here on neighbouring 32nds of the window have too much in common: it is some ten correlation times long."""
 _PARTS = 8
 """The window is cut into so many parts to look for a rise in each of them."""
 _RISE = 1.5
@@ -34,13 +41,15 @@ class Stability:
 def stability_of(results: Sequence[RunResult]) -> Stability:
     """The verdict on several replications of one program.
 
-    'growing': sessions come in faster than they leave, by more than twice the flow's Poisson deviation explains (a
-    stable queue's difference stays bounded while that deviation grows), or the number present rises through all eighths
-    of the window. 'stuck': sessions wait for ever. 'drained': nobody is left and nobody arrives.
+    'stuck': sessions wait for ever. 'drained': nobody is left and nobody arrives. 'growing': sessions come in faster
+    than they leave, by more than 3.3 times the flow's Poisson deviation (a stable queue's difference stays bounded
+    while that deviation grows), or the number present rises through all eighths of the window. 'not yet stationary':
+    something present, at a stage or in a pool, has a trend (`serq.semantics.trends`), or is so much alike in
+    neighbouring 32nds of the window that this is too short to tell.
     """
     runs, widths = [r.counts.sessions for r in results], results[0].counts.widths
     waiting = next((r.waiting for r in results if r.waiting), ())
-    time = sum(widths) * len(runs)
+    time = sum(sum(r.counts.widths) for r in results)
     arrived = sum(s.arrived for run in runs for s in run)
     ended = sum(s.ended for run in runs for s in run)
     flows = arrived / time, ended / time
@@ -57,7 +66,38 @@ def stability_of(results: Sequence[RunResult]) -> Stability:
     if parts and all(a < b for a, b in pairwise(parts)) and parts[-1] > _RISE * parts[0]:
         text = f"the number of sessions rises throughout the window, from {parts[0]:.4g} to {parts[-1]:.4g}"
         return Stability("growing", text, *flows)
-    return Stability("steady", "nothing speaks against a steady state", *flows)
+    trends = [trend_of([r.series[name] for r in results]) for name in _states(results[0])]
+    return Stability(*_by_trends(dict(zip(_states(results[0]), trends, strict=True))), *flows)
+
+
+def normal_quantile(chance: float) -> float:
+    """What a standard normal deviate exceeds with this probability."""
+    return -NormalDist().inv_cdf(chance)
+
+
+def _states(result: RunResult) -> list[str]:
+    """The measures that say how much is present."""
+    kinds = {"sessions": ("number",), "stage": ("number",), "pool": ("used", "queue")}
+    return [name for name in result.series if name.rsplit(".", 1)[1] in kinds.get(name.split(".")[0], ())]
+
+
+def _by_trends(trends: dict[str, Trend | None]) -> tuple[Kind, str]:
+    """Stationary unless one of so many series speaks against it, the most doubtful one first."""
+    seen = {name: trend for name, trend in trends.items() if trend is not None}
+    doubtful = [name for name, trend in seen.items() if trend.chance * len(seen) < FALSE_ALARM]
+    if doubtful:
+        name = min(doubtful, key=lambda n: seen[n].chance)
+        first, last = seen[name].first, seen[name].last
+        word = "rises" if last > first else "falls"
+        return (
+            "not yet stationary",
+            f"{name} {word} from {first:.4g} in the first quarter to {last:.4g} in the last half",
+        )
+    for name, trend in seen.items():
+        if trend.correlation > max(_CORRELATED, normal_quantile(FALSE_ALARM / len(seen)) / math.sqrt(trend.parts - 1)):
+            alike = f"{trend.parts} parts of the window are alike ({name}: correlation {trend.correlation:.2f})"
+            return "not yet stationary", f"neighbours among {alike}: it is too short to tell"
+    return "stationary", "nothing speaks against a steady state"
 
 
 def _parts(areas: Sequence[float], widths: Sequence[float]) -> list[float]:

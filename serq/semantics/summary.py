@@ -5,6 +5,8 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from serq.ir.measures import QUANTILES
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:
@@ -22,20 +24,25 @@ class Summary:
     maximum: float | None = None
     p50: float | None = None
     p90: float | None = None
+    p95: float | None = None
     p99: float | None = None
     reason: str = ""
 
 
 def summarise(parts: Iterable["array[float]"]) -> Summary:
     """The summary of several samples taken as one."""
-    values = sorted(x for part in parts for x in part)
+    return summary_of(sorted(x for part in parts for x in part))
+
+
+def summary_of(values: Sequence[float]) -> Summary:
+    """The summary of an ordered sample; wherever a NaN stands in it."""
     count = len(values)
     if count == 0:
         return Summary(0, reason="nothing was observed in the window")
     if any(math.isnan(x) for x in values):
         return Summary(count, reason="NaN was observed")
     ends = {"minimum": values[0], "maximum": values[-1]}
-    quantiles = {"p50": quantile(values, 0.5), "p90": quantile(values, 0.9), "p99": quantile(values, 0.99)}
+    quantiles = {name: quantile(values, level) for name, level in QUANTILES.items()}
     if not math.isfinite(values[0]) or not math.isfinite(values[-1]):
         return Summary(count, **ends, **quantiles, reason="an infinite value was observed")
     exponent = math.frexp(max(-values[0], values[-1]))[1]

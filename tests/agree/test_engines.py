@@ -116,11 +116,11 @@ def test_without_samples_the_sums_are_the_same(name):
     assert_same(run.results[0], expected)
     for observe, samples in expected.samples.items():
         values = sorted(samples.values)
-        summary = run.summaries[observe]
+        summary = run.observations[observe].summary
         assert summary.count == len(values)
         assert (summary.minimum, summary.maximum) == (values[0], values[-1])
         assert summary.mean == pytest.approx(sum(values) / len(values), rel=1e-12)
-        for level, found in ((0.5, summary.p50), (0.9, summary.p90), (0.99, summary.p99)):
+        for level, found in ((0.5, summary.p50), (0.95, summary.p95), (0.99, summary.p99)):
             assert found == pytest.approx(quantile(values, level), rel=5e-4)
 
 

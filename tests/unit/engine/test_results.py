@@ -44,6 +44,6 @@ def test_merging_is_as_good_as_one_sketch():
 
 
 def test_a_quantile_lies_between_the_ends():
-    sketch = sketch_of([1.0001, 1.0002, 1.0003])
+    sketch = sketch_of([1.0001, 1.0002, 1.0003]).distribution()
     assert sketch.quantile(0.0) >= 1.0001
     assert sketch.quantile(1.0) <= 1.0003

@@ -8,7 +8,7 @@ from running import options, program_of, report, run
 
 from serq.base.version import __version__
 from serq.ir.fingerprint import fingerprint
-from serq.ir.measures import measures_of
+from serq.ir.measures import QUANTILES, measures_of
 from serq.semantics.replications import replicate
 from serq.semantics.report import estimates_of, report_of
 from serq.semantics.summary import Summary, quantile, summarise
@@ -29,7 +29,9 @@ def strict(data):
 def test_a_report_answers_every_measure_and_says_how_it_was_made():
     program = program_of(TEXT)
     result = report(TEXT)
-    assert [e.measure for e in result.estimates] == [m.name for m in measures_of(program)]
+    averages = [m.name for m in measures_of(program)]
+    quantiles = [f"observe.r.{name}" for name in QUANTILES]
+    assert [e.measure for e in result.estimates] == [*averages[:2], *quantiles, *averages[2:]]
     data = strict(result.to_dict())
     assert data["serq_version"] == __version__
     assert data["program_hash"] == fingerprint(program)
@@ -37,7 +39,7 @@ def test_a_report_answers_every_measure_and_says_how_it_was_made():
     assert settings == {"schema": "serq.run/1", "engine": "reference", "seed": 3, "horizon": 400, "warmup": 50,
                         "replications": 1, "confidence": 0.95}  # fmt: skip
     assert data["method"].startswith("batch means")
-    assert data["stability"]["kind"] == "steady"
+    assert data["stability"]["kind"] == "stationary"
     assert data["tools"]["python"].startswith("3.")
     observe, stage = data["observes"][0], data["stages"][0]
     assert set(observe) >= {
@@ -49,10 +51,10 @@ def test_a_report_answers_every_measure_and_says_how_it_was_made():
         "cv2",
         "minimum",
         "maximum",
-        "p50",
-        "p90",
-        "p99",
+        *QUANTILES,
     }
+    assert observe["p95"]["value"] == result.observes[0].summary.p95
+    assert 0 < observe["p95"]["half_width"] < observe["p95"]["value"]
     assert set(stage) >= {"name", "number", "waiting", "busy", "utilisation", "throughput", "wait", "sojourn",
                           "mean_service", "iterations"}  # fmt: skip
     assert set(data["pools"][0]) >= {"used", "cached", "queue", "holders", "queue_wait", "total_spills"}
@@ -90,7 +92,7 @@ def test_what_has_no_value_is_null_with_a_reason():
     assert inf["maximum"] is None
     assert inf["reason"] == "an infinite value was observed"
     assert data["stages"][0]["sojourn"] == {
-        "value": 1.0, "half_width": None, "standard_error": None, "degrees": None, "method": "32 batch means",
+        "value": 1.0, "half_width": None, "standard_error": None, "degrees": None, "method": "16 batch means",
         "reason": "what was seen lies in one batch: no interval",
     }  # fmt: skip
 

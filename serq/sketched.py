@@ -1,0 +1,66 @@
+"""What a compiled run knows of its observations, in the form in which the reports read it."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from serq.engine.results import Distribution, EngineResult, Profile, Sketch, merged
+from serq.ir.measures import QUANTILES
+from serq.semantics.estimate import Batches
+from serq.semantics.summary import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Sketched:
+    """The observations of one name, by histogram: a `serq.semantics.quantiles.Observations`.
+
+    `each` are the distributions of the replications, `profile` that of a lone one by batch.
+    """
+
+    summary: Summary
+    whole: Distribution
+    each: tuple[Distribution, ...]
+    profile: Profile | None
+
+    def quantile(self, level: float) -> float:
+        """Right to 0.05 %."""
+        return self.whole.quantile(level)
+
+    def shares(self, value: float) -> Batches:
+        """By batch for a lone replication, by replication for several."""
+        if self.profile is not None:
+            below, counts = self.profile.up_to(value)
+            return Batches((tuple(below),), (tuple(counts),))
+        return Batches(
+            tuple((float(d.up_to(value)),) for d in self.each),
+            tuple((float(d.counted[-1]) if d.counted else 0.0,) for d in self.each),
+        )
+
+
+def sketched(name: int, results: Sequence[EngineResult]) -> Sketched:
+    """The observations of one name in all replications."""
+    sketches = [result.sketches[name] for result in results]
+    together = merged(sketches)
+    whole = together.distribution()
+    profile = results[0].profiles[name] if len(results) == 1 and results[0].profiles else None
+    return Sketched(_summary(together, whole), whole, tuple(s.distribution() for s in sketches), profile)
+
+
+def _summary(sketch: Sketch, whole: Distribution) -> Summary:
+    """As `serq.semantics.summary.summarise` makes it of samples, with quantiles from the histogram."""
+    count = sketch.count
+    if sketch.undefined:
+        return Summary(count + sketch.undefined, reason="NaN was observed")
+    if count == 0:
+        return Summary(0, reason="nothing was observed in the window")
+    quantiles: dict[str, Any] = {name: whole.quantile(level) for name, level in QUANTILES.items()}
+    plain = Summary(count, minimum=sketch.least, maximum=sketch.most, **quantiles)
+    if not (math.isfinite(sketch.least) and math.isfinite(sketch.most)):
+        return replace(plain, reason="an infinite value was observed")
+    plain = replace(plain, mean=sketch.mean)
+    if count == 1:
+        return replace(plain, reason="one observation has no variance")
+    variance = sketch.square / (count - 1)
+    cv2 = variance / sketch.mean**2 if sketch.mean else None
+    return replace(plain, variance=variance, cv2=cv2, reason="" if sketch.mean else "the mean is 0")
