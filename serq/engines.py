@@ -5,14 +5,14 @@ They agree bit for bit; the compiled one cannot run every program, and keeps no 
 
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Literal
 
 from serq.base.diagnostics import Diagnostic
 from serq.base.errors import LimitError, RunError, UsageError
 from serq.codegen import jit
 from serq.codegen.program import Backend
-from serq.engine.results import EngineResult, Log, StageRow
+from serq.engine.results import EngineResult, Log, StageRow, Waiting
 from serq.engine.run import Pause, Simulator, simulator
 from serq.engine.settings import Settings
 from serq.engine.sites import Fault, FaultRaised
@@ -28,7 +28,7 @@ from serq.semantics.reference import Progress, RunResult
 from serq.semantics.replications import replicate
 from serq.semantics.series import series_of
 from serq.semantics.statistics import Counts
-from serq.semantics.tallies import Samples, SessionSums, StageSums
+from serq.semantics.tallies import PoolSums, Samples, SessionSums, StageSums
 from serq.sketched import sketched
 from serq.traces.corpus import Corpus
 from serq.traces.reader import trace_of
@@ -77,6 +77,8 @@ def why_not_compiled(program: p.Program, options: RunOptions) -> str:
     """Why a run is left to the reference, in a few words; empty where it is not."""
     if options.checked:
         return "the invariants of the machine are asserted by the reference only"
+    if not options.limits.rejects:
+        return "holds that can never fit are to wait for ever"
     return why_not(program) or ("" if jit.available() else "llvmlite is not installed")
 
 
@@ -192,14 +194,20 @@ def run_result(program: p.Program, replication: int, result: EngineResult) -> Ru
     counts = Counts(
         list(result.widths),
         [[_stage_sums(row.stages[i]) for row in result.rows] for i in range(len(program.stages))],
-        [[] for _ in program.pools],
+        [[PoolSums(*astuple(row.pools[i])) for row in result.rows] for i in range(len(program.pools))],
         [[row.gauges[i] for row in result.rows] for i in range(len(program.gauges))],
         [SessionSums(s.number, s.arrived, s.ended, s.lost, s.turns) for s in (row.sessions for row in result.rows)],
         {name: [row.observes[i] for row in result.rows] for i, name in enumerate(program.observes)},
     )
     samples = {name: _samples(log) for name, log in zip(program.observes, result.logs, strict=False)}
-    waiting = tuple(f"session {serial} is at stage {program.stages[place].name}" for serial, place in result.waiting)
+    waiting = tuple(_waiting(program, w) for w in result.waiting)
     return RunResult(replication, series_of(program, counts), samples, counts, result.events, result.rested, waiting)
+
+
+def _waiting(program: p.Program, waiting: Waiting) -> str:
+    if waiting.line is None:
+        return f"session {waiting.serial} is at stage {program.stages[waiting.place].name}"
+    return f"session {waiting.serial} waits for pool {program.pools[waiting.place].name} at line {waiting.line}"
 
 
 def _stage_sums(row: StageRow) -> StageSums:
@@ -248,6 +256,11 @@ def _diagnostic(program: p.Program, fault: Fault, commands: int) -> Diagnostic:
             return errors.BadCount(span=site.span, session=serial, value=f"{value:g}")
         case "law":
             return _bad_law(fault)
+        case "units":
+            pool = program.pools[fault.place].name
+            return errors.BadUnits(span=site.span, what=site.name, session=serial, pool=pool)
+        case "twice":
+            return errors.PoolTwice(span=site.span, session=serial, pool=program.pools[fault.place].name)
         case "gap":
             text = f"0, {fault.place} times in a row" if value == 0.0 else f"{value:g}"
             return errors.BadGap(span=site.span, value=text)

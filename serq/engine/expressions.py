@@ -48,13 +48,13 @@ def literal(value: float) -> str:
 class Expressions:
     """Writes expressions of one program into `lines`."""
 
-    def __init__(self, program: p.Program, lines: Lines, sites: Sites) -> None:
+    def __init__(self, program: p.Program, lines: Lines, sites: Sites, doubtful: frozenset[str]) -> None:
         self.program = program
         self.lines = lines
         self.sites = sites
         self.here = Surroundings()
         self.attributes = {name: i for i, name in enumerate(program.attributes)}
-        self.checked = _attributes_to_check(program)
+        self.checked = [name for name in program.attributes if name in doubtful]
         self._constants = {c.name: c.folded.value for c in program.constants}
 
     # -- values ------------------------------------------------------------------------------------------------------
@@ -72,8 +72,8 @@ class Expressions:
                 return self._builtin(name)
             case e.Context(name=name):
                 return self.here.context[name]
-            case e.StageState():
-                return self._stage_state(expr)
+            case e.StageState() | e.PoolState():
+                return self._stage_state(expr) if isinstance(expr, e.StageState) else self._pool_state(expr)
             case e.Unary(op="-", operand=a):
                 return f"(-{self.value(a)})"
             case e.Binary(op=("+" | "-" | "*") as op, left=a, right=b):
@@ -150,8 +150,10 @@ class Expressions:
     def _builtin(self, name: e.BuiltinName) -> str:
         if name == "now":
             return "s.now"
-        if self.here.slot == _NO_SLOT or name in ("cached", "computed"):
+        if self.here.slot == _NO_SLOT or (name in ("cached", "computed") and not self.program.pools):
             return "0.0"
+        if name in ("cached", "computed"):
+            return f"s.pools.{'hit' if name == 'cached' else 'computed'}[{self.here.slot}]"
         return f"float(s.{'serial' if name == 'serial' else 'turn'}[{self.here.slot}])"
 
     def _stage_state(self, expr: e.StageState) -> str:
@@ -172,8 +174,20 @@ class Expressions:
         self.lines.add(f"{name} = s.steps.value")
         return name
 
+    def _pool_state(self, expr: e.PoolState) -> str:
+        place = self.place(expr.pool)
+        match expr.fact:
+            case "used":
+                return f"s.pools.used[{place}]"
+            case "free":
+                return f"({literal(self.program.pools[expr.pool.base].cap.value)} - s.pools.used[{place}])"
+            case "cachedin":
+                return "0.0" if self.here.slot == _NO_SLOT else f"own_units(s, {place}, {self.here.slot})"
+            case fact:
+                return f"float(s.pools.{fact}[{place}])"
+
     def place(self, ref: e.Ref) -> str:
-        """The place of a stage; an index out of range is a fault."""
+        """The place of a stage or pool; an index out of range is a fault."""
         if ref.index is None:
             return str(ref.base)
         index = self.kept(ref.index)
@@ -299,10 +313,3 @@ def _fold(op: str, a: float, b: float) -> float:
             return a * b
         case _:
             return float(Doubles().divide(a, b))
-
-
-def _attributes_to_check(program: p.Program) -> list[str]:
-    """Attributes that may be read before they are set, in the order of the program's."""
-    from serq.engine.assigned import certainly_set
-
-    return [name for name in program.attributes if name in certainly_set(program).doubtful]

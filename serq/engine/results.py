@@ -4,6 +4,7 @@ from array import array
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from serq.engine.observing import BUCKETS, GROUP, GROUPS, LOWEST, SIDE, bucket_of
 
@@ -20,6 +21,24 @@ class StageRow:
     service: float
     completed: int
     iterations: int
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRow:
+    """A pool in one batch (see `serq.semantics.tallies.PoolSums`)."""
+
+    used: float
+    cached: float
+    queue: float
+    holders: float
+    waited: float
+    admissions: int
+    evictions: int
+    evicted_units: float
+    preemptions: int
+    rejections: int
+    spills: int
+    spilled_units: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +60,7 @@ class Row:
     gauges: tuple[float, ...]
     sessions: SessionRow
     observes: tuple[tuple[float, int], ...]
+    pools: tuple[PoolRow, ...] = ()
 
 
 @dataclass(slots=True)
@@ -174,12 +194,22 @@ def profile_of(counts: "array[int]", name: int, names: int, least: float, most: 
     return Profile(first, tuple(counts[at + first : at + last + 1] for at in starts))
 
 
+class Waiting(NamedTuple):
+    """A session that is still there when nothing happens any more: at the stage at `place`, or, where there is a
+    `line`, at this line for the pool at `place`.
+    """
+
+    serial: int
+    place: int
+    line: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class EngineResult:
     """One run. Either `logs` or `sketches` holds the observes, in the program's order, with `profiles` on request.
 
     `rested` is the time of the last event when no clock is set any more, else None; `waiting` are then the sessions
-    that are still there, each with its stage.
+    that are still there.
     """
 
     widths: tuple[float, ...]
@@ -189,4 +219,4 @@ class EngineResult:
     profiles: tuple[Profile, ...]
     events: int
     rested: float | None
-    waiting: tuple[tuple[int, int], ...]
+    waiting: tuple[Waiting, ...]

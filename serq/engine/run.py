@@ -2,14 +2,27 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import compress, pairwise
+from itertools import compress, islice, pairwise
 
 from serq.codegen import Compiled, compile_module
 from serq.codegen.program import Backend
 from serq.engine import state
 from serq.engine.lower import Lowered, lower
 from serq.engine.memory import fields_of, grow_slots, make_log
-from serq.engine.results import EngineResult, Log, Profile, Row, SessionRow, Sketch, StageRow, buckets_of, profile_of
+from serq.engine.pool_memory import grow_entries, grow_pool_slots, make_pools, pool_rows
+from serq.engine.pool_state import GOING, GONE, QUEUED, STALLED
+from serq.engine.results import (
+    EngineResult,
+    Log,
+    Profile,
+    Row,
+    SessionRow,
+    Sketch,
+    StageRow,
+    Waiting,
+    buckets_of,
+    profile_of,
+)
 from serq.engine.settings import Settings
 from serq.engine.sites import Fault, FaultRaised
 from serq.engine.step_memory import fill_steps, grow_steps
@@ -23,6 +36,8 @@ EVENTS_A_CALL = 65_536
 _FIRST_SLOTS = 1024
 _LOG = 1 << 17
 _RESERVE = 1 << 12
+_ENTRIES = 1 << 6
+"""Cached prefixes, and slots, that one event may need."""
 
 Pause = Callable[[int, float, int], object]
 """Told the number of events, the time and the number of sessions between two calls; what it raises stops the run."""
@@ -45,12 +60,12 @@ class Simulator:
         Raises `FaultRaised` for what the program does wrong, and whatever `pause` raises.
         """
         assert settings.keep_samples == self.keep_samples
-        reserve = _RESERVE
+        factor = 1
         while True:
-            result = _Run(self, settings, replication, reserve, corpus).run(pause)
+            result = _Run(self, settings, replication, factor, corpus).run(pause)
             if result is not None:
                 return result
-            reserve *= 8  # what one event observes did not fit into the log
+            factor *= 8  # what one event observes or caches had no room
 
 
 def simulator(
@@ -67,33 +82,38 @@ class _Run:
     """One run in progress."""
 
     def __init__(
-        self, simulator: Simulator, settings: Settings, replication: int, reserve: int, corpus: Corpus | None
+        self, simulator: Simulator, settings: Settings, replication: int, factor: int, corpus: Corpus | None
     ) -> None:
         self.program = program = simulator.program
         self.compiled = simulator.compiled
         self.settings = settings
-        self.sites = simulator.lowered.sites
-        self.regions = len(simulator.lowered.shared) + 1
-        self.words = simulator.lowered.words
+        self.lowered = lowered = simulator.lowered
+        self.sites = lowered.sites
+        self.holds = lowered.holds
         self.logs = tuple(Log() for _ in program.observes) if settings.keep_samples else ()
         self._in_warmup = True
-        self.sim = self.compiled.record("Sim", **fields_of(program, simulator.lowered, settings, replication))
+        self.sim = self.compiled.record("Sim", **fields_of(program, lowered, settings, replication))
         fill_steps(self.sim.steps, program, settings.together)
         fill_trace(self.sim.trace, program, corpus, settings.seed, replication)
-        self._grow(_slots(program, corpus))
+        reserve, entries = _RESERVE * factor, _ENTRIES * factor
+        slots = _slots(program, corpus) + (entries if self.holds.ghosts else 0)
+        if program.pools:
+            make_pools(self.sim.pools, self.holds, settings.batches, entries)
+            grow_entries(self.sim.pools, 2 * entries + slots * len(program.pools) if self.holds.caching else 1)
+        self._grow(slots)
         make_log(self.sim, _LOG + reserve if self.logs else 0, reserve if self.logs else 0)
 
     def run(self, pause: Pause | None) -> EngineResult | None:
-        """To the horizon, or until nothing happens any more; None where the log was too short."""
+        """To the horizon, or until nothing happens any more; None where the room for one event was too small."""
         sim, status = self.sim, self.compiled.call("begin", self.sim)
         while True:
             self._drain()
-            if sim.log_full:
+            if sim.log_full or sim.pools.short:
                 return None
             if status == state.FAULT:
                 raise FaultRaised(self._fault())
             if status == state.GROW:
-                self._grow(2 * sim.cap)
+                self._make_room()
             elif status in (state.DONE, state.RESTED):
                 break
             if pause is not None:
@@ -103,11 +123,22 @@ class _Run:
         self._drain()
         return self._result(status == state.RESTED)
 
+    def _make_room(self) -> None:
+        """There is too little for the next event."""
+        pools = self.sim.pools
+        if self.holds.caching and pools.vacant < pools.reserve:
+            grow_entries(pools, 2 * len(pools.size))
+        else:
+            self._grow(2 * self.sim.cap)
+
     def _grow(self, capacity: int) -> None:
         """Make room for so many sessions."""
-        grow_steps(self.sim.steps, self.sim.cap, capacity, len(step_stages(self.program)))
-        grow_trace(self.sim.trace, self.sim.cap, capacity)
-        grow_slots(self.sim, capacity, len(self.program.attributes), self.words, self.regions)
+        sim, program = self.sim, self.program
+        grow_steps(sim.steps, sim.cap, capacity, len(step_stages(program)))
+        grow_trace(sim.trace, sim.cap, capacity)
+        if program.pools:
+            grow_pool_slots(sim.pools, self.holds, sim.cap, capacity)
+        grow_slots(sim, capacity, len(program.attributes), self.lowered.words, len(self.lowered.shared) + 1)
 
     def _most(self) -> int:
         events = self.settings.events
@@ -150,14 +181,27 @@ class _Run:
             sim.now if rested else None, tuple(self._present()) if rested else (),
         )  # fmt: skip
 
-    def _present(self) -> list[tuple[int, int]]:
-        """The sessions that are there, each with its stage, in the order of their arrival."""
+    def _present(self) -> list[Waiting]:
+        """The sessions that are there, each with where it is, in the order of their arrival."""
         sim = self.sim
-        return sorted((sim.serial[slot], sim.place[slot]) for slot in range(sim.cap) if sim.serial[slot] >= 0)
+        return sorted(filter(None, map(self._waiting, range(sim.cap))), key=lambda waiting: waiting.serial)
+
+    def _waiting(self, slot: int) -> Waiting | None:
+        sim, serial = self.sim, self.sim.serial[slot]
+        status = sim.pools.status[slot] if self.program.pools else GOING
+        if serial < 0 or status == GONE:
+            return None
+        if status == QUEUED:
+            statement = self.holds.statements[sim.pools.claim[slot]]
+            return Waiting(serial, sim.place[slot], statement.hold.span.line)
+        if status == STALLED:
+            return Waiting(serial, sim.place[slot], self.program.code[self.lowered.places[sim.pc[slot]]].span.line)
+        return Waiting(serial, sim.place[slot], None)
 
     def _rows(self) -> list[Row]:
         rows, program = [], self.program
         values = iter(self.sim.rows)
+        pools = pool_rows(self.sim.pools) if program.pools else iter(())
         for _ in range(self.settings.batches):
             stages = []
             for _ in program.stages:
@@ -169,7 +213,7 @@ class _Run:
             number = next(values)
             sessions = SessionRow(number, *(int(next(values)) for _ in range(state.SESSION_SUMS - 1)))
             observes = tuple((next(values), int(next(values))) for _ in program.observes)
-            rows.append(Row(tuple(stages), gauges, sessions, observes))
+            rows.append(Row(tuple(stages), gauges, sessions, observes, tuple(islice(pools, len(program.pools)))))
         return rows
 
     def _sketches(self) -> tuple[Sketch, ...]:

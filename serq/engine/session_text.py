@@ -6,8 +6,9 @@ elsewhere is setting `at`.
 
 from dataclasses import replace
 
-from serq.engine.assigned import certainly_set
+from serq.engine.assigned import Assigned
 from serq.engine.expressions import Expressions, Surroundings
+from serq.engine.holds import Holds
 from serq.engine.sites import Site
 from serq.engine.trace_memory import columns_of
 from serq.ir import expr as e
@@ -20,14 +21,17 @@ _TESTS = ("<", "<=", ">", ">=", "==", "!=", "&&", "||")
 class SessionText:
     """Writes the blocks of the workload and the code of the session through one writer of expressions."""
 
-    def __init__(self, expressions: Expressions, keep_samples: bool, sources: tuple[int, ...]) -> None:
+    def __init__(
+        self, expressions: Expressions, keep_samples: bool, sources: tuple[int, ...], holds: Holds, set_before: Assigned
+    ) -> None:
         self.program = expressions.program
         self.sources = sources
         self.streams = streams_of(self.program)
+        self.holds = holds
         self.expressions = expressions
         self.lines = expressions.lines
         self.keep_samples = keep_samples
-        self._set = certainly_set(self.program)
+        self._set = set_before
         self._pieces = _pieces(self.program)
 
     def _stream(self, purpose: str) -> str:
@@ -36,12 +40,20 @@ class SessionText:
         place = 4 * self.streams.index(purpose) if purpose in self.streams else 0
         return f"{width} * slot + {place}" if place else f"{width} * slot"
 
+    def places(self) -> tuple[int, ...]:
+        """By the number that is kept as a session's `pc`, the instruction at which it rests."""
+        return tuple(max(pc - 1, 0) for pc in self._pieces)
+
     # -- the workload ------------------------------------------------------------------------------------------------
 
     def arrive(self) -> None:
         """A function in which a session arrives."""
         with self.lines.block("def arrive(s: Sim) -> i64:"):
+            if self.holds.ghosts:
+                self.lines.add("if s.free < 0:", "    s.pools.short = 1", "    return MORE")
             self.lines.add("slot = take_slot(s)")
+            if self.program.pools:
+                self.lines.add("enter(s, slot)")
             if self.program.trace is not None:
                 self.lines.add("s.trace.which[slot] = -1")
             for key, purpose in enumerate(("session", "workload")):
@@ -110,6 +122,9 @@ class SessionText:
                 case p.Run() as run:
                     self._run(run, pc)
                     return
+                case p.Hold():
+                    self._hold(pc)
+                    return
                 case p.End():
                     self._end(pc)
                     return
@@ -141,6 +156,11 @@ class SessionText:
                 self.expressions.here = replace(before, stream=self._stream("workload"))
                 self._block(self.program.turn)
                 self.expressions.here = replace(before, set_here=self.expressions.here.set_here)
+            case p.Release(hold=hold):
+                self.lines.add(f"status = close_{self.holds.by_pc[hold].number}(s, slot)")
+                self.lines.add("if status != MORE:", "    return status")
+            case p.Drop(pool=ref):
+                self.lines.add(f"drop(s, {self.expressions.place(ref)}, slot)")
             case _:
                 raise AssertionError(instruction)
 
@@ -156,11 +176,19 @@ class SessionText:
             self._store(name, f"s.trace.cells[{row} + {place}]")
         self._store("more", f"1.0 if goes_on(s.trace, {which}, s.turn[slot]) else 0.0")
 
+    def _hold(self, pc: int) -> None:
+        """The session waits for its pools, and goes on behind the statement."""
+        self.lines.add("s.left = left", f"s.pc[slot] = {self._pieces.index(pc + 1)}")
+        self.lines.add(f"return claim_{self.holds.by_pc[pc].number}(s, slot)")
+
     def _end(self, pc: int) -> None:
-        self.lines.add("s.left = left", "give_slot(s, slot)")
-        arrivals = self.program.arrivals
-        if isinstance(arrivals, p.Closed):
-            site = self.expressions.sites.number(Site("replacement", self.program.code[pc].span))
+        site = self.expressions.sites.number(Site("replacement", self.program.code[pc].span))
+        self.lines.add("s.left = left")
+        if self.program.pools:
+            self.lines.add(f"return end_session(s, slot, {site})")
+            return
+        self.lines.add("give_slot(s, slot)")
+        if isinstance(self.program.arrivals, p.Closed):
             with self.lines.block("if s.ended_now > s.most_ends:"):
                 self.lines.add(f"return fail(s, {site}, -1, s.ended_now)")
             self.lines.add("return arrive(s)")
@@ -222,7 +250,8 @@ class SessionText:
                     self.lines.add(f"join_delay(s, {place}, slot, {work})", "return MORE")
                 case p.Step():
                     phase = "PREFILL" if run.phase == "prefill" else "DECODE"
-                    self.lines.add(f"join_step(s, {place}, slot, {work}, {phase}, 0)", "return MORE")
+                    rank = "s.pools.admitted[slot]" if self.program.pools else "0"
+                    self.lines.add(f"join_step(s, {place}, slot, {work}, {phase}, {rank})", "return MORE")
                 case _:
                     self.lines.add(f"return speed_{run.stage.base}(s, {place}, join_shared(s, {place}, slot, {work}))")
         self.lines.add(f"at = {after}")

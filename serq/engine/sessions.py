@@ -22,11 +22,21 @@ def take_slot(s: Sim) -> i64:
 
 
 def give_slot(s: Sim, slot: i64) -> None:
-    """A session has ended."""
+    """A session has ended, and its slot is free."""
+    note_ended(s)
+    free_slot(s, slot)
+
+
+def note_ended(s: Sim) -> None:
+    """One session less."""
     advance_sessions(s, s.now)
     s.live -= 1
     s.ended += 1
     s.ended_now += 1
+
+
+def free_slot(s: Sim, slot: i64) -> None:
+    """A slot can be used again."""
     s.serial[slot] = -1
     s.follow[slot] = s.free
     s.free = slot

@@ -6,14 +6,15 @@ from typing import Literal
 from serq.base.source import Span
 
 FaultKind = Literal[
-    "work", "probability", "index", "unset", "capacity", "commands", "replacement", "count", "law", "gap", "step"
-]
+    "work", "probability", "index", "unset", "capacity", "commands", "replacement", "count", "law", "gap", "step",
+    "units", "twice",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where and what. `name` is the array, attribute, law or value of a step stage that is concerned, `size` the
-    members of an array or the arguments of a law.
+    """Where and what. `name` is the array, attribute, law, kind of units or value of a step stage that is concerned,
+    `size` the members of an array or the arguments of a law.
     """
 
     kind: FaultKind
@@ -24,7 +25,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What happened: where, when, to which session; `place` is a stage, `values` say what was wrong."""
+    """What happened: where, when, to which session; `place` is a stage or pool, `values` say what was wrong."""
 
     site: Site
     time: float

@@ -10,6 +10,7 @@ the one that was set first fires first.
 from typing import Annotated
 
 from serq.codegen.lang import F64Array, I64Array, U64Array, f64, i64
+from serq.engine.pool_state import Pools
 from serq.engine.replaying import Trace
 from serq.engine.step_state import Steps
 
@@ -157,6 +158,8 @@ class Sim:
     gauges: i64
     observes: i64
     rows: F64Array
+
+    pools: Pools
 
     fault_site: i64
     fault_serial: i64

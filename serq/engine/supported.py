@@ -17,10 +17,11 @@ def why_not(program: p.Program) -> str | None:
 
 
 def _reasons(program: p.Program) -> Iterator[str]:
-    if program.pools:
-        yield "it has a pool"
+    yield from _pool_reasons(program)
     for stage in program.stages:
         if isinstance(stage.kind, p.Step):
+            if program.pools and (stage.kind.memory is not None or stage.kind.plan_ahead):
+                yield f"stage {stage.name} has to do with pools"
             limits = (stage.kind.budget, *(() if stage.kind.chunk is None else (stage.kind.chunk,)))
             if any(isinstance(n, e.StageState) and n.fact == "budget_left" for x in limits for n in e.walk(x)):
                 yield f"a limit of stage {stage.name} reads budget_left"
@@ -35,6 +36,16 @@ def _reasons(program: p.Program) -> Iterator[str]:
             reason = _why_not_node(node, program)
             if reason is not None:
                 yield reason
+
+
+def _pool_reasons(program: p.Program) -> Iterator[str]:
+    for pool in program.pools:
+        if pool.spill is not None:
+            yield f"pool {pool.name} spills"
+        if pool.admit_via is not None:
+            yield f"pool {pool.name} is served by a step stage"
+    if any(isinstance(x, p.Grow) or (isinstance(x, p.Run) and x.growing is not None) for x in program.code):
+        yield "a hold grows"
 
 
 def _why_not_node(node: e.Expr, program: p.Program) -> str | None:
@@ -60,6 +71,10 @@ def expressions_of(program: p.Program) -> Iterator[e.Expr]:
     yield from (gauge.expr for gauge in program.gauges)
     if isinstance(program.arrivals, p.Renewal):
         yield program.arrivals.gap
+    for pool in program.pools:
+        yield from (*pool.evict, *pool.queue, *pool.victims)
+        if pool.spill is not None:
+            yield from (pool.spill.work, pool.spill.when)
     for stage in program.stages:
         if isinstance(stage.kind, p.ProcessorSharing):
             yield stage.kind.rate

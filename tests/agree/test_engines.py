@@ -40,7 +40,7 @@ def short(program: Program, horizon: float = 60.0) -> RunOptions:
 
 
 def test_most_textbook_models_can_be_compiled():
-    assert len(SUPPORTED) >= 12
+    assert len(SUPPORTED) >= 21
     assert len(SMALL) >= 10
 
 

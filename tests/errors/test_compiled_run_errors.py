@@ -38,7 +38,7 @@ CASES |= {
 }
 SUPPORTED = [name for name, program in CASES.items() if why_not(program) is None]
 BACKENDS = ("cpython", "llvm") if jit.available() else ("cpython",)
-POOLS = {"SQ505", "SQ506", "SQ507", "SQ511", "SQ512"}
+POOLS = {"SQ506", "SQ511", "SQ512"}
 
 
 def test_every_other_code_has_a_case_that_can_be_compiled():

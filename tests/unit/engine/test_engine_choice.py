@@ -13,8 +13,8 @@ from serq.pipeline import SimulateOptions, load_text, run_options, simulate
 QUEUE = """stage s : fifo; workload { arrive poisson(0.5); }
 session { set t = now; run s (~exp(1)); observe r = now - t; }
 run { horizon 2000; seed 4; }"""
-POOL = """pool k { cap 2; } stage s : fifo; workload { arrive poisson(0.5); }
-session { hold k (1) { run s (~exp(1)); } }
+FUNCTION = """stage s : fifo; workload { arrive poisson(0.5); }
+session { set x = ~exp(1); run s (exp(-x)); }
 run { horizon 200; seed 4; }"""
 
 
@@ -27,9 +27,9 @@ def test_auto_compiles_what_it_can():
     program, options = settings(QUEUE)
     assert why_not_compiled(program, options) == ""
     assert simulate(program)[0].engine == "compiled"
-    report = simulate(load_text(POOL).program)[0]
-    assert (report.engine, report.why_reference) == ("reference", "it has a pool")
-    assert report.to_dict()["why_reference"] == "it has a pool"
+    report = simulate(load_text(FUNCTION).program)[0]
+    assert (report.engine, report.why_reference) == ("reference", "it computes exp while it runs")
+    assert report.to_dict()["why_reference"] == "it computes exp while it runs"
 
 
 def test_checked_runs_are_the_reference_s():
@@ -38,8 +38,8 @@ def test_checked_runs_are_the_reference_s():
 
 
 def test_compiled_is_refused_where_it_cannot_be():
-    program, options = settings(POOL)
-    with pytest.raises(UsageError, match="it has a pool"):
+    program, options = settings(FUNCTION)
+    with pytest.raises(UsageError, match="it computes exp while it runs"):
         run_replications(program, options, 1, engine="compiled")
 
 
@@ -89,14 +89,14 @@ def test_what_the_progress_raises_stops_the_run(jobs):
 
 
 def test_the_command_line_says_why(tmp_path, capsys):
-    pool, queue = tmp_path / "pool.sq", tmp_path / "queue.sq"
-    pool.write_text(POOL)
+    function, queue = tmp_path / "function.sq", tmp_path / "queue.sq"
+    function.write_text(FUNCTION)
     queue.write_text(QUEUE)
-    told = serq(capsys, "run", pool)
+    told = serq(capsys, "run", function)
     assert told.status == 0
-    assert "simulated by the reference interpreter: it has a pool" in told.err
-    assert "reference interpreter" not in serq(capsys, "run", pool, "--quiet").err
+    assert "simulated by the reference interpreter: it computes exp while it runs" in told.err
+    assert "reference interpreter" not in serq(capsys, "run", function, "--quiet").err
     plain = serq(capsys, "run", queue)
     assert "engine: compiled" in plain.out
     assert plain.err == ""
-    assert serq(capsys, "run", pool, "--engine", "compiled").status == 2
+    assert serq(capsys, "run", function, "--engine", "compiled").status == 2

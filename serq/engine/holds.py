@@ -1,0 +1,144 @@
+"""What can be said of a program's pools and holds before it runs."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from serq.ir import expr as e
+from serq.ir import flow
+from serq.ir import program as p
+
+_FIXED = (e.Num, e.Const, e.Attr, e.Unary, e.Binary, e.Cond, e.Call)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A hold statement: its number, its place, the statement around it (-1: none), the number of its first part."""
+
+    number: int
+    pc: int
+    hold: p.Hold
+    release: p.Release
+    outer: int
+    first: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A pool, or an array of pools, which are declared together: `base` is the place of the first."""
+
+    base: int
+    size: int
+    pool: p.Pool
+
+    @property
+    def cap(self) -> float:
+        """The units of each member."""
+        return self.pool.cap.value
+
+    @property
+    def block(self) -> float:
+        """The units of a block; 0 where there are no blocks."""
+        return 0.0 if self.pool.block is None else self.pool.block.value
+
+    @property
+    def members(self) -> range:
+        """The places of its members."""
+        return range(self.base, self.base + self.size)
+
+
+class Holds:
+    """The pools of a program in groups, and its hold statements."""
+
+    def __init__(self, program: p.Program) -> None:
+        self.program = program
+        self.groups = _groups(program)
+        self.statements = _statements(program)
+        self.parts = sum(len(s.hold.parts) for s in self.statements)
+        self.by_pc = {s.pc: s for s in self.statements}
+
+    def group(self, pool: e.Ref | int) -> Group:
+        """The group of a pool."""
+        place = pool.base if isinstance(pool, e.Ref) else pool
+        return next(group for group in self.groups if place in group.members)
+
+    def waiting_at(self, group: Group) -> list[Statement]:
+        """The statements that queue at a pool of the group."""
+        return [s for s in self.statements if s.hold.parts[0].pool.base in group.members]
+
+    def caches(self, group: Group) -> bool:
+        """Whether something can be cached in a pool of the group."""
+        return group.base in self.caching
+
+    @cached_property
+    def caching(self) -> frozenset[int]:
+        """The groups, by base, in which something can be cached."""
+        kept = [part.pool.base for s in self.statements if s.release.cache is not None for part in s.hold.parts]
+        tiers = [pool.spill.tier for pool in self.program.pools if pool.spill is not None]
+        return frozenset(self.group(place).base for place in (*kept, *tiers))
+
+    def dying(self, group: Group) -> bool:
+        """Whether what is left of an entry can be dead in a pool of the group."""
+        reusing = (s for s in self.statements if s.hold.reuse is not None)
+        return any(part.pool.base in group.members for s in reusing for part in s.hold.parts)
+
+    @cached_property
+    def ghosts(self) -> bool:
+        """Whether an owner may be asked for something after it has ended."""
+        keys = [key for group in self.groups for key in group.pool.evict]
+        return any(pool.spill is not None for pool in self.program.pools) or any(_asks(key) for key in keys)
+
+    @cached_property
+    def steady(self) -> bool:
+        """Whether a hold that waits can fit only after something has changed in the pools.
+
+        Not so where what it asks for, or who is asked next, depends on more than attributes of the session.
+        """
+        asked = [x for s in self.statements for x in _asked(s.hold)]
+        keys = [key for group in self.groups for key in group.pool.queue]
+        return all(_is_fixed(x) for x in (*asked, *keys))
+
+
+def _groups(program: p.Program) -> tuple[Group, ...]:
+    groups: list[Group] = []
+    for place, pool in enumerate(program.pools):
+        _name, _, index = pool.name.partition("[")
+        if groups and index and index != "0]":
+            last = groups.pop()
+            groups.append(Group(last.base, last.size + 1, last.pool))
+        else:
+            groups.append(Group(place, 1, pool))
+    return tuple(groups)
+
+
+def _statements(program: p.Program) -> tuple[Statement, ...]:
+    around = flow.enclosing_holds(program)
+    statements: dict[int, Statement] = {}
+    first = 0
+    for pc, hold in enumerate(program.code):
+        if isinstance(hold, p.Hold):
+            release = program.code[hold.release]
+            assert isinstance(release, p.Release)
+            outer = statements[around[pc][-1]].number if around[pc] else -1
+            statements[pc] = Statement(len(statements), pc, hold, release, outer, first)
+            first += len(hold.parts)
+    return tuple(statements.values())
+
+
+def _asked(hold: p.Hold) -> tuple[e.Expr, ...]:
+    """What decides whether a hold fits."""
+    return tuple(x for part in hold.parts for x in (part.units, part.reserve) if x is not None)
+
+
+def _is_fixed(expr: e.Expr) -> bool:
+    """Whether the value cannot change while the session waits."""
+    return all(isinstance(x, _FIXED) or (isinstance(x, e.Builtin) and x.name != "now") for x in e.walk(expr))
+
+
+def _asks(expr: e.Expr) -> bool:
+    """Whether the value depends on the session that it is about."""
+    return any(
+        isinstance(x, e.Attr)
+        or (isinstance(x, e.Builtin) and x.name != "now")
+        or (isinstance(x, e.PoolState) and x.fact == "cachedin")
+        for x in e.walk(expr)
+    )

@@ -1,0 +1,88 @@
+"""Programs with pools do the same on both engines: every sum, every sample in order, or the same words at the end."""
+
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import astuple, fields, replace
+from pathlib import Path
+
+import pytest
+from engines import assert_same
+from pool_programs import pool_program
+
+from serq.base.diagnostics import Diagnostic
+from serq.base.errors import RunError
+from serq.codegen import jit
+from serq.codegen.program import Backend
+from serq.engine.supported import why_not
+from serq.engines import run_compiled
+from serq.ir.program import Program
+from serq.pipeline import SimulateOptions, load, load_text, run_options
+from serq.semantics.options import RunOptions
+from serq.semantics.reference import RunResult, simulate
+from serq.semantics.tallies import PoolSums
+
+REACHED = {
+    "used", "cached", "queue", "holders", "waited", "admissions", "evictions", "evicted_units", "rejections",
+}  # fmt: skip
+BACKENDS: tuple[Backend, ...] = ("cpython", "llvm") if jit.available() else ("cpython",)
+PROGRAMS_WITH_VALUES = Path(__file__).parents[1] / "data" / "values" / "programs"
+DATA = {path.stem: load(path).program for path in PROGRAMS_WITH_VALUES.glob("*.sq")}
+WITH_POOLS = 120
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_cache(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SERQ_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+def short(program: Program, horizon: float) -> RunOptions:
+    options = run_options(program, SimulateOptions(horizon=horizon, warmup=horizon / 10, seed=5))
+    return replace(options, keep_samples=True)
+
+
+def same_of_both(program: Program, options: RunOptions, backend: Backend) -> None:
+    """Both engines do the same, or stop with the same words."""
+    expected = outcome(lambda: simulate(program, options))
+    found = outcome(lambda: run_compiled(program, options, 1, backend=backend, bounds_checked=True, opt=0).results[0])
+    if isinstance(expected, RunResult) and isinstance(found, RunResult):
+        assert_same(found, expected)
+    else:
+        assert found == expected
+
+
+def outcome(run: Callable[[], RunResult]) -> RunResult | list[Diagnostic]:
+    """What a run gives, or what it is stopped with."""
+    try:
+        return run()
+    except RunError as error:
+        return list(error.diagnostics)
+
+
+@pytest.mark.parametrize("seed", range(WITH_POOLS))
+def test_generated_programs(seed):
+    program = load_text(pool_program(seed)).program
+    assert why_not(program) is None
+    for backend in BACKENDS if seed % 4 == 0 else ("cpython",):
+        same_of_both(program, short(program, 30.0), backend)
+
+
+def test_the_generated_programs_use_what_pools_can_do():
+    """Batches in which something happened, of all programs together, by what it is that happened."""
+    seen = Counter()
+    for seed in range(WITH_POOLS):
+        program = load_text(pool_program(seed)).program
+        with suppress(RunError):
+            for rows in simulate(program, short(program, 30.0)).counts.pools:
+                for sums in rows:
+                    seen.update(f.name for f, x in zip(fields(PoolSums), astuple(sums), strict=True) if x)
+    assert {name for name, batches in seen.items() if batches >= 10} >= REACHED
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_programs_with_known_values(name):
+    assert why_not(DATA[name]) is None
+    for backend in BACKENDS:
+        same_of_both(DATA[name], short(DATA[name], 200.0), backend)
