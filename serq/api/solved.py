@@ -13,6 +13,7 @@ from serq.ir.results import Estimate
 from serq.pipeline import Solved, SolveOptions, explore_chain, solve_chain
 from serq.semantics.metastability import Metastability
 from serq.studies.derivative import Derivatives
+from serq.studies.phase_type import Extrapolation
 
 METHODS = ("auto", "direct", "gth", "dixon", "lu", "storm")
 """Ways to solve a chain; `auto` chooses by its size and shape."""
@@ -25,13 +26,15 @@ _ALWAYS_DOUBLES = {"lu": False}
 class SolveResult(Answers):
     """A solved program: its chain, the stationary vector, and every measure.
 
-    `derivatives` are those that were asked for, by constant; `metastability` is there when it was asked for.
+    `derivatives` are those that were asked for, by constant; `metastability` is there when it was asked for,
+    `finer` where phases stand for work that is not phase-type.
     """
 
     program: Program
     solved: Solved
     derivatives: tuple[Derivatives, ...] = ()
     metastability: Metastability | None = None
+    finer: tuple[Extrapolation, ...] = ()
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
@@ -65,6 +68,11 @@ class SolveResult(Answers):
             "approximated": list(chain.approximated),
             "measures": {e.measure: estimate_json(e) for e in self.estimates},
             "derivatives": {d.constant: {s.measure: _number(s.derivative) for s in d.slopes} for d in self.derivatives},
+            "phase_type": {
+                x.measure: {"coarse": as_json(x.coarse), "fine": as_json(x.fine)}
+                | {"extrapolated": as_json(x.value), "error": as_json(x.error)}
+                for x in self.finer
+            },
             "metastability": None if self.metastability is None else _conditions(self.metastability),
         }
         if states:

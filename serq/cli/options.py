@@ -10,7 +10,7 @@ COUNT = click.IntRange(min=1)
 CHANCE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 _LIMIT = "In an open program, an arrival that finds K sessions present is lost."
-_PHASES = "Let an Erlang law of K phases stand for fixed work (an approximation)."
+_PHASES = "Let Erlang laws of K phases stand for work that is not phase-type (an approximation)."
 _STATES = "Give up beyond this many states (default: 200000)."
 _RUNS = "Independent runs."
 _JOBS = "Replications at a time (default: as many as there are processors)."

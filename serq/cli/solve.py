@@ -6,7 +6,7 @@ from fractions import Fraction
 import click
 
 from serq.api.remarks import remarks
-from serq.api.solved import METHODS, solve_program
+from serq.api.solved import METHODS, SolveResult, solve_program
 from serq.cli.common import Common, common_options, load
 from serq.cli.options import chain_options
 from serq.cli.progress import exploring
@@ -17,6 +17,7 @@ from serq.pipeline import Solved, SolveOptions
 from serq.semantics.metastability import Metastability
 from serq.studies.conditions import conditions
 from serq.studies.derivative import Derivatives, derivatives
+from serq.studies.phase_type import Extrapolation, extrapolate, stands_in
 
 _WIDE = 10_000
 _METHOD = "Elimination in a band (gth), p-adic lifting (dixon, rational), sparse factors (lu, doubles), or Storm."
@@ -56,9 +57,27 @@ def command(
         result = solve_program(program, options, progress)
     found = tuple(_derivatives(common, program, name, options) for name in constants)
     text = _text(program, result.solved, exact, show_states) + "".join(_slopes(d, exact) for d in found)
+    finer = _finer(program, result, options)
+    text += _extrapolated(finer, solving.phase_type)
     seen = conditions(program, result.solved) if stable else None
     text += "" if seen is None else _conditions(seen)
-    common.emit(text, replace(result, derivatives=found, metastability=seen).to_dict(show_states))
+    common.emit(text, replace(result, derivatives=found, metastability=seen, finer=finer).to_dict(show_states))
+
+
+def _finer(program: Program, result: SolveResult, options: SolveOptions) -> tuple[Extrapolation, ...]:
+    """The measures with twice the phases, where phases stand for something."""
+    if options.phase_type is None or not stands_in(result.solved.chain):
+        return ()
+    finer = solve_program(program, replace(options, phase_type=2 * options.phase_type))
+    return extrapolate(result.estimates, finer.estimates)
+
+
+def _extrapolated(finer: tuple[Extrapolation, ...], phases: int | None) -> str:
+    if not finer or phases is None:
+        return ""
+    rows = [(x.measure, short(x.coarse), short(x.fine), short(x.value), short(x.error, 2)) for x in finer]
+    header = ("measure", f"{phases} phases", f"{2 * phases} phases", "extrapolated", "off by about")
+    return "\n" + table(rows, header, right=(1, 2, 3, 4))
 
 
 def _conditions(seen: Metastability) -> str:

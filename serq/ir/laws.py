@@ -7,6 +7,7 @@ interpreter, the explorer and the closed forms refuse the same things in the sam
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from serq.ir.evaluate import exact_root
 from serq.ir.expr import LawName, Number
@@ -126,6 +127,49 @@ class PhaseType:
     rates: tuple[Number, ...]
     after: tuple[int | None, ...]
     rounded: bool = False
+
+
+def erlang_mixture(law: Law, phases: int) -> PhaseType | None:
+    """A mixture of Erlang laws of up to so many phases that stands for ~det or ~uniform and has its mean; else None.
+
+    It begins j phases before the end with the probability that the law has between j - 1 and j steps, a step being the
+    largest value through the number of phases; as that grows the mixture tends to the law, with an error in proportion
+    to the step: R. Schassberger, Warteschlangen (1973), section I.6; H. C. Tijms, A First Course in Stochastic Models
+    (2003), theorem 5.5.1. All phases are then made longer or shorter alike, so that the mean is right. For ~det it is
+    the Erlang law.
+    """
+    if law.name not in ("det", "uniform") or mean(law) <= 0 or min(law.args) < 0:
+        return None
+    low, high = Fraction(law.args[0]), Fraction(law.args[-1])
+    step = high / phases
+    below = [Fraction(j == phases) if low == high else _uniform_share(low, high, j * step) for j in range(phases + 1)]
+    weights = [b - a for a, b in pairwise(below)]
+    rate = sum((j * w for j, w in enumerate(weights, 1)), Fraction(0)) / Fraction(mean(law))
+    return PhaseType(tuple(reversed(weights)), (rate,) * phases, (*range(1, phases), None))
+
+
+def _uniform_share(low: Fraction, high: Fraction, x: Fraction) -> Fraction:
+    return min(max((x - low) / (high - low), Fraction(0)), Fraction(1))
+
+
+def convolution(first: PhaseType, second: PhaseType) -> PhaseType:
+    """The law of the sum of two independent amounts: the first law's phases, then the second's.
+
+    There is a copy of the first for every phase in which the second may start.
+    """
+    starts = [(i, q) for i, q in enumerate(second.start) if q > 0]
+    size = len(first.rates)
+    base = size * len(starts)
+    start: list[Number] = []
+    after: list[int | None] = []
+    for copy, (entry, share) in enumerate(starts):
+        start += [q * share for q in first.start]
+        after += [base + entry if n is None else copy * size + n for n in first.after]
+    start += [Fraction(0)] * len(second.rates)
+    after += [None if n is None else base + n for n in second.after]
+    return PhaseType(
+        tuple(start), first.rates * len(starts) + second.rates, tuple(after), first.rounded or second.rounded
+    )
 
 
 _H2_DENOMINATOR = 10**9

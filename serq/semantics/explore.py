@@ -199,8 +199,4 @@ class Exploration:
         return (f"an arrival that finds {limit} sessions present is lost; sessions.losses is their rate",)
 
     def _approximated(self) -> tuple[str, ...]:
-        laws = self.events.laws
-        out = [f"{text}: a rational next to it was taken" for text in dict.fromkeys(laws.rounded)]
-        if laws.stood_in:
-            out.append(f"an Erlang law of {self.options.phase_type} phases and the same mean stands for fixed work")
-        return tuple(out)
+        return tuple(self.events.laws.approximations())

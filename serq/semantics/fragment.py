@@ -16,7 +16,7 @@ from serq.ir import program as p
 from serq.semantics import fragment_errors as errors
 from serq.semantics.control import Control, control_liveness, control_of
 from serq.semantics.graph import Node, members
-from serq.semantics.kinds import DRAWN, NOTHING, Environment, Kind, Kinds, Shape, Source
+from serq.semantics.kinds import DRAWN, FINITE, NOTHING, Environment, Kind, Kinds, Shape, Source
 
 
 def violations(program: p.Program, *, fixed_work: bool = False) -> tuple[Diagnostic, ...]:
@@ -221,11 +221,17 @@ def _notes(sources: list[Source], span: Span) -> tuple[Note, ...]:
     return tuple(Note(message=f"{s.text} is read here", span=s.span) for s in sources if s.span.line != span.line)
 
 
+_WITH_A_STAND_IN = {"~exp", "~erlang", "~h2", "~uniform"}
+"""Draws whose sums and multiples have a phase-type form, or something that stands for it."""
+
+
 def _work(kind: Kind, span: Span, fixed_work: bool) -> Iterator[Diagnostic]:
     """The violations of an amount of work that must be zero or a finite multiple of one phase-type draw."""
     if Shape.NUMBER in kind.shapes and not fixed_work:
         yield errors.FixedWork(span=span)
     if kind.shapes <= {Shape.ZERO, Shape.NUMBER, Shape.PHASE}:
+        return
+    if fixed_work and kind.shapes <= FINITE | DRAWN and {s.text for s in kind.sources} <= _WITH_A_STAND_IN:
         return
     sources = _ordered(kind)
     rest = [s for s in sources if s.reason not in ("draw", "endless")]

@@ -27,7 +27,10 @@ class GeneralWork(Diagnostic):
 
     code: ClassVar[str] = "SQ602"
     template: ClassVar[str] = "M1: the work of this run is {what}, which is not phase-type"
-    hint_template: ClassVar[str] = "~exp, ~erlang and ~h2 are phase-type, and so is a finite choice among them"
+    hint_template: ClassVar[str] = (
+        "~exp, ~erlang and ~h2 are phase-type, and so is a finite choice among them; `--phase-type 8` lets a mixture "
+        "of Erlang laws stand for ~uniform"
+    )
 
     what: str
 
@@ -38,7 +41,10 @@ class CompositeWork(Diagnostic):
 
     code: ClassVar[str] = "SQ603"
     template: ClassVar[str] = "M1: the work of this run is more than a finite factor times one draw ({what})"
-    hint_template: ClassVar[str] = "spend the parts in several runs, one after the other"
+    hint_template: ClassVar[str] = (
+        "spend the parts in several runs, one after the other, or let `--phase-type 8` put together a phase-type law "
+        "of the sum"
+    )
 
     what: str
 

@@ -56,6 +56,21 @@ def test_derivatives_are_printed(serq) -> None:
     assert serq("solve", MM1N, "--derivative", "N").status == 2
 
 
+EXTRAPOLATED = ["observe.response.mean", "1.931833"]
+
+
+def test_fixed_work_is_extrapolated(serq, write) -> None:
+    """M/D/1//5 with think times of mean 4: R = 1.905283209 by Takacs' formula."""
+    path = write(MM1N.read_text().replace("~exp(1 / mu)", "1 / mu"))
+    sets = ("--set", "N=5", "--set", "mu=1", "--set", "Z=4")
+    done = serq("solve", path, *sets, "--phase-type", 16)
+    row = next(line.split() for line in done.out.splitlines() if line.split()[:2] == EXTRAPOLATED)
+    assert row[2:] == ["1.91869", "1.905546", "0.013"]
+    data = serq("solve", path, *sets, "--phase-type", 16, "--json").data["phase_type"]["observe.response.mean"]
+    assert abs(data["extrapolated"] - 1.905283209) < abs(data["fine"] - 1.905283209) < data["error"] * 1.03
+    assert serq("solve", MM1N, "--phase-type", 16, "--json").data["phase_type"] == {}
+
+
 def test_the_price_of_an_event_is_printed(serq, write) -> None:
     text = """
         stage svc : fifo;  stage think : delay;

@@ -144,10 +144,10 @@ def test_a_limit_given_from_outside_admits() -> None:
     assert violations(with_limit(program, None)) == violations(program) != ()
 
 
-def test_phases_given_from_outside_admit_fixed_work_alone() -> None:
-    text = session("run s (2);", "run s (~uniform(0, 1));")
-    assert codes(text) == [("SQ601", 6), ("SQ602", 7)]
-    assert codes(text, fixed_work=True) == [("SQ602", 7)]
+def test_phases_given_from_outside_admit_work_that_they_can_stand_for() -> None:
+    text = session("run s (2);", "run s (~uniform(0, 1));", "run s (1 + ~exp(1));", "run s (~geometric(0.5));")
+    assert codes(text) == [("SQ601", 6), ("SQ602", 7), ("SQ603", 8), ("SQ602", 9)]
+    assert codes(text, fixed_work=True) == [("SQ602", 9)]
 
 
 def test_a_serving_model_gives_every_reason_with_its_line() -> None:
