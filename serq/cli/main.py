@@ -13,8 +13,8 @@ from serq.cli.failures import INTERRUPTED, run_and_report
 from serq.cli.streams import prepare_streams
 
 VERBS = (
-    "check", "closed-form", "diff", "draw", "explain", "export", "fmt", "lift", "lint", "models", "price", "replay",
-    "run", "solve", "trace",
+    "check", "closed-form", "diff", "draw", "editor", "explain", "export", "fmt", "lift", "lint", "lsp",
+    "models", "price", "replay", "run", "solve", "trace",
 )  # fmt: skip
 TERMINATED = 128 + signal.SIGTERM
 

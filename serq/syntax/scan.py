@@ -120,3 +120,10 @@ def scan(source: SourceFile) -> Scan:
     balanced = balance(source, scanner.tokens)
     faults = scanner.faults + balanced.faults
     return Scan(balanced.tokens, tuple(scanner.comments), faults, balanced.sound and len(faults) < MAX_FAULTS)
+
+
+def tokens_of(source: SourceFile) -> list[Token]:
+    """The tokens of a text as they stand, whether its brackets match or not."""
+    scanner = _Scanner(source)
+    scanner.run()
+    return scanner.tokens
