@@ -1,7 +1,9 @@
 """Bounds on closed networks from the demands alone.
 
-Sources: P. J. Denning and J. P. Buzen, ACM Computing Surveys 10 (1978) 225-261 (asymptotic bounds); C.-H. Hsieh and
-S. S. Lam, Performance Evaluation 7 (1987) 3-30 (proportional bounds).
+Sources: P. J. Denning and J. P. Buzen, ACM Computing Surveys 10 (1978) 225-261 (asymptotic bounds); J. Zahorjan,
+K. C. Sevcik, D. L. Eager and B. Galler, Communications of the ACM 25 (1982) 134-141 (balanced job bounds; with a think
+time as in E. D. Lazowska et al., Quantitative System Performance, 1984, section 5.4); C.-H. Hsieh and S. S. Lam,
+Performance Evaluation 7 (1987) 3-30 (proportional bounds).
 """
 
 from collections.abc import Sequence
@@ -48,6 +50,43 @@ ASYMPTOTIC = Formula(
 )
 
 
+def _balanced(a: Arguments) -> Values:
+    population, demands, think = a.whole("N"), a.series("D"), a.number("Z")
+    total, largest = sum(demands), max(demands)
+    mean = total / len(demands)
+    least = total + (population - 1) * mean / (1 + think / total)
+    most = total + (population - 1) * largest / (1 + think / (population * total))
+    shortest = max(population * largest - think, least)
+    return {
+        "Xmax": population / (shortest + think),
+        "Xmin": population / (most + think),
+        "Rmin": shortest,
+        "Rmax": most,
+    }
+
+
+_mean = sympy.Symbol(r"\bar{D}")
+_least = _total + (s.N - 1) * _mean / (1 + s.Z / _total)
+_most = _total + (s.N - 1) * _largest / (1 + s.Z / (s.N * _total))
+_shortest = sympy.Max(s.N * _largest - s.Z, _least)
+
+BALANCED = Formula(
+    name="balanced-bounds",
+    title="Balanced job bounds of a closed network of queues and a think time",
+    source="Zahorjan, Sevcik, Eager and Galler 1982; Lazowska et al. 1984, section 5.4",
+    parameters=(SOURCES, DEMANDS, THINK_OR_NONE),
+    measures=(
+        Quantity("Xmax", "upper bound of the throughput", "1/time", s.N / (_shortest + s.Z)),
+        Quantity("Xmin", "lower bound of the throughput", "1/time", s.N / (_most + s.Z)),
+        Quantity("Rmin", "lower bound of the response", "time", _shortest),
+        Quantity("Rmax", "upper bound of the response", "time", _most),
+    ),
+    recursion=_balanced,
+    stability=STABLE,
+    kind="bound",
+)
+
+
 def _proportional(a: Arguments) -> Values:
     population, demands = a.whole("N"), a.series("D")
     largest = max(demands)
@@ -75,4 +114,4 @@ PROPORTIONAL = Formula(
     kind="bound",
 )
 
-FAMILIES: Sequence[Formula] = (ASYMPTOTIC, PROPORTIONAL)
+FAMILIES: Sequence[Formula] = (ASYMPTOTIC, BALANCED, PROPORTIONAL)

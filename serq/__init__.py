@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from serq.api.model import Model as Model
     from serq.api.model import load as load
     from serq.api.model import loads as loads
+    from serq.api.studied import study as study
     from serq.base.errors import DiagnosedError as DiagnosedError
     from serq.base.errors import SerqError as SerqError
 
@@ -18,12 +19,13 @@ _HOMES = {
     "Model": "serq.api.model",
     "load": "serq.api.model",
     "loads": "serq.api.model",
+    "study": "serq.api.studied",
     "DiagnosedError": "serq.base.errors",
     "SerqError": "serq.base.errors",
 }
 """Where the public names live."""
 
-__all__ = ["DiagnosedError", "Model", "SerqError", "__version__", "load", "loads"]
+__all__ = ["DiagnosedError", "Model", "SerqError", "__version__", "load", "loads", "study"]
 
 
 def __getattr__(name: str) -> object:

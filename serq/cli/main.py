@@ -14,7 +14,7 @@ from serq.cli.streams import prepare_streams
 
 VERBS = (
     "check", "closed-form", "diff", "draw", "editor", "explain", "export", "fmt", "lift", "lint", "lsp",
-    "models", "price", "replay", "run", "solve", "trace",
+    "models", "price", "replay", "run", "solve", "study", "trace",
 )  # fmt: skip
 TERMINATED = 128 + signal.SIGTERM
 

@@ -36,7 +36,7 @@ def chain_options(phase_type: bool = True) -> Callable[[Verb], Verb]:
     return decorate
 
 
-def simulation_options(replications: int) -> Callable[[Verb], Verb]:
+def simulation_options(replications: int, jobs_help: str = _JOBS) -> Callable[[Verb], Verb]:
     """How to simulate, as a `SimulateOptions` named `simulation`; so many replications unless somebody says more."""
 
     def decorate(function: Verb) -> Verb:
@@ -56,18 +56,18 @@ def simulation_options(replications: int) -> Callable[[Verb], Verb]:
             simulation = SimulateOptions(seed, horizon, warmup, replications, at_a_time, confidence)
             return function(*args, simulation=simulation, **rest)
 
-        return with_options(_simulation(replications), verb, function)
+        return with_options(_simulation(replications, jobs_help), verb, function)
 
     return decorate
 
 
-def _simulation(replications: int) -> list[Callable[[Verb], Verb]]:
+def _simulation(replications: int, jobs_help: str) -> list[Callable[[Verb], Verb]]:
     return [
         click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of all random streams."),
         click.option("--horizon", type=float, metavar="TIME", help="Time at which a run ends."),
         click.option("--warmup", type=float, metavar="TIME", help="Time before which nothing is counted."),
         click.option("--replications", type=COUNT, metavar="N", default=replications, show_default=True, help=_RUNS),
-        click.option("--jobs", type=COUNT, metavar="N", help=_JOBS),
+        click.option("--jobs", type=COUNT, metavar="N", help=jobs_help),
         click.option(
             "--confidence", type=CHANCE, metavar="P", default=0.95, show_default=True, help="Of the printed intervals."
         ),

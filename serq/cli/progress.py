@@ -28,6 +28,13 @@ def replaying(quiet: bool) -> Iterator[Callable[[float, int], None] | None]:
 
 
 @contextmanager
+def working(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A callback that shows how many tasks are done, of how many."""
+    with _shown("working", quiet) as show:
+        yield None if show is None else lambda done, of: show(f"working: {done} of {of} tasks")
+
+
+@contextmanager
 def _shown(what: str, quiet: bool) -> Iterator[Callable[[str], None] | None]:
     if quiet or not _a_bar_can_be_drawn():
         yield None

@@ -5,7 +5,7 @@ any false alarm in the whole table below `false_alarm`, whatever the dependence 
 Statistics 6).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
@@ -51,7 +51,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The table. `agrees` is False when any row disagrees; `compared` counts rows with at least two witnesses."""
+    """The table. `agrees` is False when any row disagrees; `compared` counts rows with at least two witnesses.
+
+    `tests` is the size of the family that was tested, of which the table may be a part.
+    """
 
     rows: tuple[Row, ...]
     false_alarm: float
@@ -73,6 +76,14 @@ class Agreement:
         return min((row.finds for row in self.rows if row.finds is not None), default=None)
 
 
+@dataclass(frozen=True, slots=True)
+class Untested:
+    """The witnesses of one program side by side, not yet tested; `usual` as in `compare`."""
+
+    rows: tuple[Row, ...]
+    usual: Mapping[str, Usual]
+
+
 def compare(
     measures: Iterable[Measure],
     simulated: Iterable[Estimate],
@@ -85,16 +96,34 @@ def compare(
 
     `usual`: the measures that left one value on rare excursions only. What they varied by is not trusted alone.
     """
+    return judge([side_by_side(measures, simulated, exact, closed, usual)], false_alarm)[0]
+
+
+def side_by_side(
+    measures: Iterable[Measure],
+    simulated: Iterable[Estimate],
+    exact: Iterable[Estimate],
+    closed: Iterable[Estimate],
+    usual: Mapping[str, Usual] = MappingProxyType({}),
+) -> Untested:
+    """The witnesses' answers joined by measure, with what needs no chance already judged."""
     by_simulation, by_chain, by_formula = ({e.measure: e for e in es} for es in (simulated, exact, closed))
-    rows = [
+    rows = (
         _row(m, by_simulation.get(m.name), by_chain.get(m.name), by_formula.get(m.name), usual.get(m.name))
         for m in measures
-    ]
-    tested = [i for i, row in enumerate(rows) if row.p_value is not None]
-    rejected = _holm([rows[i].p_value or 0.0 for i in tested], false_alarm)
-    for place, i in enumerate(tested):
-        rows[i] = _verdict(rows[i], rejected[place], false_alarm / len(tested), usual.get(rows[i].measure.name))
-    return Agreement(tuple(rows), false_alarm, len(tested))
+    )
+    return Untested(tuple(rows), usual)
+
+
+def judge(tables: Sequence[Untested], false_alarm: float = FALSE_ALARM) -> tuple[Agreement, ...]:
+    """Test several tables as one family: any false alarm in all of them together has the probability `false_alarm`."""
+    rows = [list(table.rows) for table in tables]
+    tested = [(t, i) for t, table in enumerate(rows) for i, row in enumerate(table) if row.p_value is not None]
+    rejected = _holm([rows[t][i].p_value or 0.0 for t, i in tested], false_alarm)
+    for place, (t, i) in enumerate(tested):
+        usual = tables[t].usual.get(rows[t][i].measure.name)
+        rows[t][i] = _verdict(rows[t][i], rejected[place], false_alarm / len(tested), usual)
+    return tuple(Agreement(tuple(table), false_alarm, len(tested)) for table in rows)
 
 
 def _value(estimate: Estimate | None) -> Fraction | float | None:

@@ -217,3 +217,29 @@ def _name(over: Over, replications: int, batches: int) -> str:
     if over == "replications" and replications > 1:
         return f"means of {replications} replications"
     return f"{batches} batch means" + (f" over {replications} replications" if replications > 1 else "")
+
+
+# -- differences -----------------------------------------------------------------------------------------------------
+
+
+def shares(batches: Batches) -> tuple[tuple[float, ...], ...]:
+    """What each batch adds to the error of the ratio, (N_b - r D_b) / sum D, by replication; empty without a ratio.
+
+    The difference of two measures that were seen in the same batches has the differences of their shares.
+    """
+    value = batches.ratio()
+    if value is None or not math.isfinite(value):
+        return ()
+    below = math.fsum(x for row in batches.denominator for x in row)
+    pairs = zip(batches.numerator, batches.denominator, strict=True)
+    return tuple(tuple((n - value * d) / below for n, d in zip(top, row, strict=True)) for top, row in pairs)
+
+
+def error_of(rows: tuple[tuple[float, ...], ...]) -> tuple[float, int] | None:
+    """The standard error of what has these shares, and its degrees of freedom; None where there are too few."""
+    if sum(map(len, rows)) < 2:
+        return None
+    exponent = math.frexp(max(abs(x) for row in rows for x in row))[1]
+    scaled = [[math.ldexp(x, -exponent) for x in row] for row in rows]
+    spread = _uncorrelated(_Residuals(scaled, [[1.0] * len(row) for row in rows], exponent))
+    return spread.deviation, spread.filled - 1

@@ -1,15 +1,12 @@
 """Several independent replications, in this process or spread over others. The results do not depend on how."""
 
-import multiprocessing
-import os
-import signal
-import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 
 from serq.base.errors import LimitError, UsageError
+from serq.base.workers import worker_processes
 from serq.ir import program as p
 from serq.semantics.options import RunOptions
 from serq.semantics.reference import Interpreter, Progress, RunResult
@@ -64,36 +61,15 @@ def _side_by_side(
 
 
 def _one(program: p.Program, options: RunOptions, replication: int, corpus: Corpus | None) -> RunResult:
-    """One replication in a worker: it stops when its parent is gone, however that was ended."""
-    parent = multiprocessing.parent_process()
-
-    def look(_: float) -> None:
-        if parent is not None and os.getppid() != parent.pid:
-            # An exception would be caught and the next replication begun; there is nobody to tell.
-            os._exit(1)
-
-    return Interpreter(program, options, replication, corpus).run(look)
+    """One replication in a worker."""
+    return Interpreter(program, options, replication, corpus).run()
 
 
 @contextmanager
 def _workers(jobs: int) -> Iterator[Callable[..., Future[RunResult]]]:
     """A pool of processes that does not outlive an error or an interrupt, and whose death is noticed."""
-    before = set(multiprocessing.active_children())
-    method = "fork" if sys.platform == "linux" else "spawn"
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context(method), initializer=_leave_signals_to_the_parent)
     try:
-        yield pool.submit
-        pool.shutdown()
-    except BaseException as error:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for worker in set(multiprocessing.active_children()) - before:
-            worker.terminate()
-        if isinstance(error, BrokenProcessPool):
-            raise LimitError("a process of the run was killed, most likely for want of memory") from error
-        raise
-
-
-def _leave_signals_to_the_parent() -> None:
-    """Ctrl-C is the parent's business: it ends the workers, by a signal that they must not handle as it does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        with worker_processes(jobs) as pool:
+            yield pool.submit
+    except BrokenProcessPool as error:
+        raise LimitError("a process of the run was killed, most likely for want of memory") from error

@@ -161,6 +161,7 @@ REPORTS = {
     "closed-form": ("closed-form", "mm1n"),
     "price": ("price", "mm1n", "--to", "mu=0.8"),
     "price-event": ("price", "mm1n", "--set", "N=3", "--do", "work := ~exp(3)", "--at", "15"),
+    "study": ("study", "mm1n", "--vary", "N=2", "--methods", "closed", "--jobs", "1"),
     "export": ("export", "mm1n", "--prism"),
     "draw": ("draw", "mm1n", "--format", "dot"),
     "editor": ("editor", "vim"),
@@ -203,8 +204,9 @@ def test_the_columns_of_the_tables() -> None:
     from serq.semantics.dump import COLUMNS as OBSERVED
     from serq.semantics.replay_tables import STEP_COLUMNS
     from serq.semantics.request_log import COLUMNS as REQUESTS
+    from serq.studies.tables import ROW
 
-    for columns in (OBSERVED, REQUESTS, STEP_COLUMNS):
+    for columns in (OBSERVED, REQUESTS, STEP_COLUMNS, ROW):
         assert f"`{','.join(columns)}`" in FILES
 
 

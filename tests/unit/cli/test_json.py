@@ -15,6 +15,7 @@ SUCCESSES = {
     "explain": ("explain",),
     "closed-form": ("closed-form",),
     "price": ("price", "--to", "N=4"),
+    "study": ("study", "--vary", "N=2", "--jobs", "1"),
     "lint": ("lint",),
     "export": ("export", "--prism"),
     "export drn": ("export", "--drn"),

@@ -1,0 +1,135 @@
+"""A study as an answer: `serq.study(serq.load("mm1n"), {"N": range(1, 21)})`."""
+
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+from serq.api.keywords import refuse_unknown, split
+from serq.api.model import Model
+from serq.api.tabular import Tabular, html_table
+from serq.ir.expr import double
+from serq.ir.numbers import short
+from serq.ir.provenance import provenance
+from serq.pipeline import SimulateOptions, SolveOptions
+from serq.studies.grid import axis, number_text
+from serq.studies.plan import AS_WRITTEN, Plan, Policy
+from serq.studies.results import PointResult, StudyResult
+from serq.studies.runners import processes
+from serq.studies.shown import shown
+from serq.studies.store import Directory
+from serq.studies.study import Work
+from serq.studies.study import study as carry_out
+from serq.studies.tables import columns, records, study_data
+from serq.studies.tasks import METHODS, Method
+
+
+@dataclass(frozen=True)
+class StudyAnswer(Tabular):
+    """A study that is done: `agrees`, `sound`, and a row for each point and measure."""
+
+    result: StudyResult
+
+    @property
+    def agrees(self) -> bool:
+        """Whether no two methods disagree at any point."""
+        return self.result.agrees
+
+    @property
+    def sound(self) -> bool:
+        """Whether everything agrees and no point has failed."""
+        return self.result.sound
+
+    @property
+    def points(self) -> tuple[PointResult, ...]:
+        """The points with what every method said there."""
+        return self.result.points
+
+    def curve(self, measure: str) -> list[tuple[float, float]]:
+        """The best answers about a measure over the first constant that is varied, for a study of one line."""
+        from serq.studies.results import curve
+
+        return curve(self.points, self.result.axis, measure)
+
+    def to_dict(self) -> dict[str, object]:
+        """What `serq study --json` prints."""
+        plan = self.result.plan
+        head = provenance(plan.policies[0].base, "study", "numpy", "scipy", "sympy", "python-flint")
+        return head | {"seed": plan.simulation.seed} | study_data(self.result)
+
+    def rows(self) -> list[dict[str, object]]:
+        """A row per point and measure, as in the CSV file."""
+        return [{name: row.get(name) for name in columns(self.result)} for row in records(self.result)]
+
+    def _repr_html_(self) -> str:
+        measures = shown(self.result.plan)
+        names = [a.name for a in self.result.plan.axes]
+        rows = [
+            (point.policy, *(_text(v) for v in point.values.values()), *(_best(point, m.name) for m in measures))
+            for point in self.points
+        ]
+        verdict = "all methods agree" if self.agrees else "methods disagree"
+        title = f"{self.result.plan.policies[0].base.name}: {verdict}"
+        return html_table(title, ("policy", *names, *(m.name for m in measures)), rows)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else short(value, 8)
+
+
+def _best(point: PointResult, measure: str) -> str:
+    answer = point.best(measure)
+    return "" if answer is None or answer.value is None else f"{double(answer.value):.6g}"
+
+
+class StudyKeywords(TypedDict, total=False):
+    """Beside the options of simulating and solving: which methods and measures, how many processes, where to keep
+    finished points, how many points to add to each line where it bends, the false-alarm rate of the whole.
+    """
+
+    methods: Collection[Method]
+    measures: Collection[str]
+    jobs: int
+    resume: str | Path | None
+    refine: int
+    false_alarm: float
+
+
+def study(
+    model: Model,
+    vary: Mapping[str, Iterable[object]],
+    policies: Mapping[str, Model] | None = None,
+    **options: Unpack[StudyKeywords],
+) -> StudyAnswer:
+    """Study a model over the product of the values in `vary`, beside further models by name as its policies.
+
+    Every keyword of `simulate` and `solve` is taken too. What fails at a point is in the answer; SerqError is raised
+    for a study that cannot be carried out.
+    """
+    to_simulate, to_solve, rest = split(options)
+    to_simulate.pop("jobs", None)
+    refuse_unknown(rest, list(StudyKeywords.__annotations__))
+    simulation = SimulateOptions(**({"replications": Plan.simulation.replications} | to_simulate))
+    solving = SolveOptions(**({"states": Plan.solving.states} | to_solve))
+    models = {AS_WRITTEN if policies else model.name: model, **(policies or {})}
+    plan = Plan(
+        policies=tuple(_policy(label, each) for label, each in models.items()),
+        axes=tuple(axis(name, values) for name, values in vary.items()),
+        methods=tuple(m for m in METHODS if m in rest.get("methods", METHODS)),
+        measures=tuple(rest.get("measures", ())),
+        simulation=simulation,
+        solving=solving,
+        false_alarm=rest.get("false_alarm", Plan.false_alarm),
+        refine=rest.get("refine", 0),
+    ).checked()
+    with ExitStack() as stack:
+        folder = rest.get("resume")
+        store = None if folder is None else stack.enter_context(Directory(Path(folder), plan.identity()))
+        return StudyAnswer(carry_out(plan, Work(processes(options.get("jobs", 1)), store)))
+
+
+def _policy(label: str, model: Model) -> Policy:
+    sets = {k: number_text(v) if isinstance(v, Fraction) else str(v) for k, v in model.constants.items()}
+    return Policy(label, model.source, tuple(sets.items()))

@@ -1,0 +1,41 @@
+"""Which measures a person is shown when nobody asks for any, and their units."""
+
+from dataclasses import replace
+
+from serq.ir import expr as e
+from serq.ir import program as p
+from serq.ir.measures import Measure
+from serq.studies.plan import Plan, selected, study_measures
+
+_MOST_OBSERVES = 3
+_MOST_STAGES = 2
+
+
+def shown(plan: Plan) -> tuple[Measure, ...]:
+    """The measures asked for; else the means of what is observed, the 99 % quantile of the first interval observed, and
+    number, utilisation and throughput where sessions share a stage.
+    """
+    every = {m.name: with_unit(policy.base, m) for policy in plan.policies for m in study_measures(policy.base)}
+    if plan.measures:
+        return selected(every.values(), plan.measures)
+    program = plan.policies[0].base
+    names = [f"observe.{name}.mean" for name in program.observes[:_MOST_OBSERVES]]
+    names += [f"observe.{name}.p99" for name in program.observes if is_interval(program, name)][:1]
+    shared = [s.name for s in program.stages if not isinstance(s.kind, p.Delay)][:_MOST_STAGES]
+    names += [f"stage.{stage}.{statistic}" for stage in shared for statistic in ("number", "utilisation")]
+    names += [f"stage.{stage}.throughput" for stage in shared[:1]]
+    return tuple(every[name] for name in names)
+
+
+def with_unit(program: p.Program, measure: Measure) -> Measure:
+    """The measure, with `time` for a unit where an interval of time is observed."""
+    if measure.kind == "observe" and measure.statistic != "rate" and is_interval(program, measure.subject):
+        return replace(measure, unit="time")
+    return measure
+
+
+def is_interval(program: p.Program, name: str) -> bool:
+    """Whether what is observed is computed from the clock."""
+    statements = (*program.init, *program.turn, *program.code)
+    values = [s.expr for s in statements if isinstance(s, p.Observe) and s.name == name]
+    return any(isinstance(x, e.Builtin) and x.name == "now" for value in values for x in e.walk(value))

@@ -1,0 +1,174 @@
+"""A study from its plan to its result: plan the points, do what is not done yet, compare, look for knees."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from serq.base.errors import LimitError
+from serq.compare.agree import Untested, judge, side_by_side
+from serq.ir.measures import Measure
+from serq.ir.results import Estimate
+from serq.studies.differences import difference
+from serq.studies.encoding import Outcome
+from serq.studies.grid import Values, number_text, points
+from serq.studies.knees import bent_intervals
+from serq.studies.plan import Plan, Planned, planned, selected, study_measures
+from serq.studies.results import Contrast, PointResult, StudyResult, curve
+from serq.studies.runners import Runner, in_turn
+from serq.studies.shown import shown
+from serq.studies.store import Memory, Store
+from serq.studies.tasks import Method, Task
+
+Progress = Callable[[int, int], object]
+"""Told how many tasks are done, and of how many."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """How a study is carried out: who works, where results are kept, who is told."""
+
+    runner: Runner = in_turn
+    store: Store | None = None
+    progress: Progress | None = None
+
+
+def study(plan: Plan, work: Work = Work()) -> StudyResult:
+    """Carry out a study. The result depends on the plan alone, not on who worked or on what had been done before.
+
+    Raises SerqError for a plan that cannot be carried out, and for a store that fails; what was finished is kept.
+    """
+    plan = plan.checked()
+    done = _Done(plan, work)
+    grid = list(points(plan.axes))
+    results = done.points(grid)
+    left = plan.refine
+    while left > 0:
+        more = _more(plan, results, left)
+        if not more:
+            break
+        left -= max(sum(1 for m in more if m[1:] == line) for line in {m[1:] for m in more})
+        results = _in_order(plan, [*results, *done.points(more)])
+    return _judged(plan, results, done)
+
+
+class _Done:
+    """The tasks that are done, from the store or anew."""
+
+    def __init__(self, plan: Plan, work: Work) -> None:
+        self.plan = plan
+        self.work = work
+        self.store = work.store or Memory()
+        self.computed = 0
+        self.reused = 0
+
+    def points(self, grid: Sequence[Values]) -> list[PointResult]:
+        """The points of the grid, computed where they are not in the store."""
+        found = planned(self.plan, grid)
+        tasks = {task.key: task for point in found for task in point.tasks.values()}
+        outcomes = {key: Outcome.of_data(data) for key in tasks if (data := self.store.get(key)) is not None}
+        missing = [task for key, task in tasks.items() if key not in outcomes]
+        self.reused += len(outcomes)
+        self._do(missing, outcomes)
+        return [self._result(point, outcomes) for point in found]
+
+    def _do(self, missing: list[Task], outcomes: dict[str, Outcome]) -> None:
+        total = len(outcomes) + len(missing)
+        for task, data in self.work.runner(missing):
+            if data["status"] != "broken":
+                try:
+                    self.store.put(task.key, data)
+                except LimitError as error:
+                    raise LimitError(f"{error}; what was finished before is kept ({self.computed} tasks)") from error
+            outcomes[task.key] = Outcome.of_data(data)
+            self.computed += 1
+            if self.work.progress is not None:
+                self.work.progress(len(outcomes), total)
+
+    def _result(self, point: Planned, outcomes: dict[str, Outcome]) -> PointResult:
+        by_method: dict[Method, Outcome] = {method: outcomes[task.key] for method, task in point.tasks.items()}
+        return PointResult(point, self.plan.policies[point.policy].label, by_method)
+
+
+# -- judging ---------------------------------------------------------------------------------------------------------
+
+
+def _judged(plan: Plan, results: list[PointResult], done: _Done) -> StudyResult:
+    """All points and all differences, tested as one family."""
+    asked = _asked(plan)
+    tables = [_table(asked, result) for result in results]
+    contrasts = _contrasts(plan, asked, results)
+    agreements = judge([*tables, *(table for _, table in contrasts)], plan.false_alarm)
+    judged = tuple(result.judged(a) for result, a in zip(results, agreements[: len(results)], strict=True))
+    compared = tuple(c.judged(a) for (c, _), a in zip(contrasts, agreements[len(results) :], strict=True))
+    tests = agreements[0].tests if agreements else 0
+    return StudyResult(plan, asked, judged, compared, tests, done.computed, done.reused)
+
+
+def _asked(plan: Plan) -> tuple[Measure, ...]:
+    every = {m.name: m for policy in plan.policies for m in study_measures(policy.base)}
+    return selected(every.values(), plan.measures)
+
+
+def _table(asked: Iterable[Measure], result: PointResult) -> Untested:
+    simulated, exact, closed = (_estimates(result.outcome(method)) for method in ("sim", "exact", "closed"))
+    sim = result.outcome("sim")
+    return side_by_side(asked, simulated, exact, closed, {} if sim is None else sim.usual)
+
+
+def _estimates(outcome: Outcome | None) -> tuple[Estimate, ...]:
+    return () if outcome is None else outcome.estimates
+
+
+def _contrasts(plan: Plan, asked: Sequence[Measure], results: Sequence[PointResult]) -> list[tuple[Contrast, Untested]]:
+    """Every policy against the first one, at every point."""
+    by_place = {(r.planned.values, r.planned.policy): r for r in results}
+    out = []
+    for (values, place), after in by_place.items():
+        if place > 0:
+            before = by_place[values, 0]
+            rows = {method: _differences(plan, asked, method, before, after) for method in ("sim", "exact", "closed")}
+            table = side_by_side(asked, rows["sim"], rows["exact"], rows["closed"])
+            out.append((Contrast(values, before.policy, after.policy), table))
+    return out
+
+
+def _differences(
+    plan: Plan, asked: Sequence[Measure], method: Method, before: PointResult, after: PointResult
+) -> list[Estimate]:
+    pair = before.outcome(method), after.outcome(method)
+    found = (difference(m.name, *pair, plan.simulation.confidence) for m in asked)
+    return [e for e in found if e is not None]
+
+
+# -- refining --------------------------------------------------------------------------------------------------------
+
+
+def _more(plan: Plan, results: Sequence[PointResult], left: int) -> list[Values]:
+    """Further points where the first measure shown bends most, at most `left` on each line of the first axis."""
+    measure = shown(plan)[0]
+    first = plan.axes[0]
+    lines = dict.fromkeys(result.planned.values[1:] for result in results)
+    out: list[Values] = []
+    for line in lines:
+        best: dict[Fraction, float] = {}
+        for place in range(len(plan.policies)):
+            points_of_line = [r for r in results if r.planned.values[1:] == line and r.planned.policy == place]
+            for bent, middle in bent_intervals(curve(points_of_line, first.name, measure.name), first.whole):
+                best[middle] = max(bent, best.get(middle, 0.0))
+        ranked = sorted(best, key=lambda x: (-best[x], x))
+        chosen = [x for x in ranked if best[x] > best[ranked[0]] / 2][:left]
+        out += [((first.name, number_text(x)), *line) for x in chosen]
+    return out
+
+
+def _in_order(plan: Plan, results: Iterable[PointResult]) -> list[PointResult]:
+    """By the value of the first axis, then as the grid has it."""
+    name = plan.axes[0].name
+    places = [{value: i for i, value in enumerate(axis.values)} for axis in plan.axes[1:]]
+
+    def key(result: PointResult) -> tuple[object, ...]:
+        x = result.planned.numbers.get(name)
+        rest = [place[value] for place, (_, value) in zip(places, result.planned.values[1:], strict=True)]
+        return (x is None, x or 0, rest, result.planned.policy)
+
+    return sorted(results, key=key)
