@@ -30,7 +30,7 @@ def shown(plan: Plan) -> tuple[Measure, ...]:
 def with_unit(program: p.Program, measure: Measure) -> Measure:
     """The measure, with `time` for a unit where an interval of time is observed."""
     if measure.kind == "observe" and measure.statistic != "rate" and is_interval(program, measure.subject):
-        return replace(measure, unit="time")
+        return replace(measure, unit="time^2" if measure.statistic == "second" else "time")
     return measure
 
 

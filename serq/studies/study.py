@@ -15,7 +15,7 @@ from serq.studies.knees import bent_intervals
 from serq.studies.plan import Plan, Planned, planned, selected, study_measures
 from serq.studies.results import Contrast, PointResult, StudyResult, curve
 from serq.studies.runners import Runner, in_turn
-from serq.studies.shown import shown
+from serq.studies.shown import shown, with_unit
 from serq.studies.store import Memory, Store
 from serq.studies.tasks import Method, Task
 
@@ -105,7 +105,7 @@ def _judged(plan: Plan, results: list[PointResult], done: _Done) -> StudyResult:
 
 
 def _asked(plan: Plan) -> tuple[Measure, ...]:
-    every = {m.name: m for policy in plan.policies for m in study_measures(policy.base)}
+    every = {m.name: with_unit(policy.base, m) for policy in plan.policies for m in study_measures(policy.base)}
     return selected(every.values(), plan.measures)
 
 

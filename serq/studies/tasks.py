@@ -142,7 +142,7 @@ def _simulated(program: Program, task: Task) -> Outcome:
     return Outcome(
         "done",
         how=f"{span}, {sum(r.events for r in run.results)} events, {run.engine} engine",
-        remark="" if stability.kind == "steady" else f"{stability.kind}: {stability.text}",
+        remark="" if stability.kind == "stationary" else f"{stability.kind}: {stability.text}",
         estimates=(
             *pooled_estimates(program, run.results, options.confidence),
             *_quantiles(program, run, options.confidence),
