@@ -3,17 +3,17 @@
 They agree bit for bit; the compiled one cannot run every program, and keeps no samples unless it is asked to.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import astuple, dataclass
 from typing import Literal
 
 from serq.base.diagnostics import Diagnostic
-from serq.base.errors import LimitError, RunError, UsageError
+from serq.base.errors import RunError, UsageError
 from serq.codegen import jit
 from serq.codegen.program import Backend
 from serq.engine.results import EngineResult, Log, StageRow, Waiting
-from serq.engine.run import Pause, Simulator, simulator
+from serq.engine.run import EnoughError, Pause, Simulator, simulator
 from serq.engine.settings import Settings
 from serq.engine.sites import Fault, FaultRaised
 from serq.engine.supported import why_not
@@ -24,7 +24,7 @@ from serq.semantics import errors
 from serq.semantics.memory import memory_in_use
 from serq.semantics.options import RunOptions
 from serq.semantics.quantiles import Observations
-from serq.semantics.reference import Progress, RunResult
+from serq.semantics.reference import Progress, RunResult, StoppedError, stopped_at
 from serq.semantics.replications import replicate
 from serq.semantics.series import series_of
 from serq.semantics.statistics import Counts
@@ -110,11 +110,24 @@ def run_compiled(
         found = runs.in_turn(progress) if min(jobs, replications) <= 1 else runs.side_by_side(jobs, progress)
     except FaultRaised as raised:
         raise RunError(program.source, [_diagnostic(program, raised.fault, limits.commands)]) from None
+    except _CutError as cut:
+        raise _stopped(program, cut.replication, cut.result, keep) from None
     results = tuple(run_result(program, k, result) for k, result in enumerate(found))
     if keep:
         return Simulated(results, "compiled")
-    observations = {name: sketched(i, found) for i, name in enumerate(program.observes)}
-    return Simulated(results, "compiled", "", observations)
+    return Simulated(results, "compiled", "", _observations(program, found))
+
+
+def _observations(program: p.Program, found: Sequence[EngineResult]) -> dict[str, Observations]:
+    return {name: sketched(i, found) for i, name in enumerate(program.observes)}
+
+
+def _stopped(program: p.Program, replication: int, result: EngineResult, keep: bool) -> StoppedError:
+    """What to raise for a replication that reached a limit: a report on it alone can be made."""
+    if not result.rows:
+        return StoppedError(result.stopped)
+    observations = None if keep else _observations(program, [result])
+    return StoppedError(result.stopped, run_result(program, replication, result), observations)
 
 
 class _Replications:
@@ -132,9 +145,14 @@ class _Replications:
 
     def in_turn(self, progress: Progress | None) -> list[EngineResult]:
         """One after the other in this thread."""
-        return [
-            self.compiled.run(self.settings, k, self._pause(k, progress), self.corpus) for k in range(len(self.done))
-        ]
+        return [self._one(k, progress) for k in range(len(self.done))]
+
+    def _one(self, k: int, progress: Progress | None) -> EngineResult:
+        """One replication; _CutError when it reaches a limit."""
+        result = self.compiled.run(self.settings, k, self._pause(k, progress), self.corpus)
+        if result.stopped:
+            raise _CutError(k, result)
+        return result
 
     def side_by_side(self, jobs: int, progress: Progress | None) -> list[EngineResult]:
         """In threads; an error or an interrupt stops them all within some milliseconds.
@@ -142,10 +160,7 @@ class _Replications:
         Of several that fail the first one's error is raised, whichever came first.
         """
         with ThreadPoolExecutor(min(jobs, len(self.done))) as pool:
-            futures = [
-                pool.submit(self.compiled.run, self.settings, k, self._pause(k, None), self.corpus)
-                for k in range(len(self.done))
-            ]
+            futures = [pool.submit(self._one, k, None) for k in range(len(self.done))]
             try:
                 return [self._awaited(future, progress) for future in futures]
             except BaseException:
@@ -176,14 +191,22 @@ class _Replications:
             elif options.memory is not None and (used := memory_in_use()) > options.memory:
                 reached = f"{used >> 20} MiB of memory"
             if reached:
-                at = f"time {time:g} of {options.horizon:g}, {present} sessions present"
-                raise LimitError(f"the run was stopped at {reached}: {at}")
+                raise EnoughError(stopped_at(reached, time, options.horizon, present))
 
         return pause
 
 
 class _StoppedError(Exception):
     """Another replication has failed."""
+
+
+class _CutError(Exception):
+    """A replication has reached a limit."""
+
+    def __init__(self, replication: int, result: EngineResult) -> None:
+        self.replication = replication
+        self.result = result
+        super().__init__(result.stopped)
 
 
 # -- results ---------------------------------------------------------------------------------------------------------

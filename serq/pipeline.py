@@ -17,6 +17,7 @@ from serq.check.overrides import OverrideValue
 from serq.ir.chain import Chain, Solution
 from serq.ir.program import Program
 from serq.ir.results import Estimate
+from serq.semantics.memory import memory_of_machine
 from serq.semantics.options import RunOptions, options_of
 from serq.syntax.parser import parse
 from serq.syntax.reader import read_source
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from serq.engines import Engine
     from serq.semantics.distributions import Distributions
     from serq.semantics.explore import ExploreOptions
-    from serq.semantics.reference import RunResult
+    from serq.semantics.reference import RunResult, StoppedError
     from serq.semantics.replay import Progress as ReplayProgress
     from serq.semantics.replay import Replayed, ReplayOptions
     from serq.semantics.report import RunReport
@@ -145,7 +146,10 @@ def distribution_estimates(program: Program, found: "Distributions") -> tuple[Es
 
 @dataclass(frozen=True, slots=True)
 class SimulateOptions:
-    """How to simulate; None: as the program's `run` block says. Replications run `jobs` at a time."""
+    """How to simulate; None: as the program's `run` block says. Replications run `jobs` at a time.
+
+    `events` and `memory` (bytes; None: a quarter of the machine's) stop a run that is too large.
+    """
 
     seed: int | None = None
     horizon: float | None = None
@@ -157,25 +161,55 @@ class SimulateOptions:
     keep_samples: bool = False
     checked: bool = False
     engine: "Engine" = "auto"
+    events: int | None = None
+    memory: int | None = None
 
 
 def run_options(program: Program, options: SimulateOptions) -> RunOptions:
     """The settings of every replication. UsageError when they make no sense."""
     plain = options_of(program, options.seed, options.horizon, options.warmup)
-    return replace(plain, trace=options.trace, keep_samples=options.keep_samples, checked=options.checked)
+    return replace(
+        plain, trace=options.trace, keep_samples=options.keep_samples, checked=options.checked, events=options.events,
+        memory=memory_of_machine() // 4 if options.memory is None else options.memory,
+    )  # fmt: skip
 
 
 def simulate(
     program: Program, options: SimulateOptions = SimulateOptions(), progress: Callable[[float], None] | None = None
 ) -> "tuple[RunReport, tuple[RunResult, ...]]":
-    """Run the program: the report, and the replications it was made of. RunError when the program fails."""
+    """Run the program: the report, and the replications it was made of.
+
+    RunError when the program fails; at a limit PartialError with a report on what was learned so far, or StoppedError
+    when that was within the warm-up.
+    """
     from serq.engines import run_replications
-    from serq.semantics.report import report_of
+    from serq.semantics.reference import StoppedError
+    from serq.semantics.report import PartialError, report_of
 
     settings = run_options(program, options)
-    run = run_replications(program, settings, options.replications, options.jobs, progress, options.engine)
+    try:
+        run = run_replications(program, settings, options.replications, options.jobs, progress, options.engine)
+    except StoppedError as stopped:
+        if stopped.result is None:
+            raise
+        raise PartialError(_partial_report(program, settings, options, stopped), (stopped.result,)) from None
     report = report_of(program, settings, run.results, options.confidence, run.observations)
     return replace(report, engine=run.engine, why_reference=run.why), run.results
+
+
+def _partial_report(
+    program: Program, settings: RunOptions, options: SimulateOptions, stopped: "StoppedError"
+) -> "RunReport":
+    """The report on one replication up to where a limit stopped it."""
+    from serq.engines import why_not_compiled
+    from serq.semantics.report import report_of
+
+    assert stopped.result is not None
+    until = replace(settings, horizon=settings.warmup + sum(stopped.result.counts.widths))
+    report = report_of(program, until, [stopped.result], options.confidence, stopped.observations)
+    why = why_not_compiled(program, settings)
+    engine = "reference" if why or options.engine == "reference" else "compiled"
+    return replace(report, engine=engine, why_reference=why if options.engine == "auto" else "", stopped=str(stopped))
 
 
 def pooled_estimates(

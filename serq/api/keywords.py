@@ -24,6 +24,8 @@ class SimulateKeywords(TypedDict, total=False):
     keep_samples: bool
     checked: bool
     engine: Literal["auto", "compiled", "reference"]
+    events: int | None
+    memory: int | None
 
 
 class SolveKeywords(TypedDict, total=False):

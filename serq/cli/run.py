@@ -6,19 +6,21 @@ from typing import Literal
 
 import click
 
+from serq.base.errors import LimitError, RunError
 from serq.base.output import check_directory
 from serq.cli.common import Common, common_options
-from serq.cli.options import simulation_options
+from serq.cli.options import COUNT, simulation_options
 from serq.cli.progress import simulating
 from serq.cli.streams import to_stderr
 from serq.cli.tables import table
 from serq.ir.numbers import short, with_interval
 from serq.ir.provenance import provenance
 from serq.pipeline import SimulateOptions, simulate
-from serq.semantics.report import RunReport, Section
+from serq.semantics.report import PartialError, RunReport, Section
 
 _ENGINE = "Compiled or reference: the same numbers. auto: compiled where possible."
 
+_MEMORY = "Stop at so many MiB of memory (default: a quarter of the machine's)."
 _SHOWN = ("p50", "p95", "p99")
 
 
@@ -38,27 +40,41 @@ _SHOWN = ("p50", "p95", "p99")
     show_default=True,
     help="Of the dump.",
 )
+@click.option("--max-events", type=COUNT, metavar="N", help="Stop a replication at so many events.")
+@click.option("--max-memory", type=COUNT, metavar="MIB", help=_MEMORY)
 @click.option("--checked", is_flag=True, help="Assert the invariants of the semantics after every transition (slow).")
+@click.pass_context
 def command(
+    ctx: click.Context,
     common: Common,
     simulation: SimulateOptions,
     engine: Literal["auto", "compiled", "reference"],
     trace: str | None,
     dump: str | None,
     dump_format: Literal["csv", "parquet"],
+    max_events: int | None,
+    max_memory: int | None,
     checked: bool,
 ) -> None:
     """Simulate a program.
 
     Every measure of FILE is reported with its confidence interval: several replications give Student intervals over
     their means, one long run gives batch means.
+
+    At a limit the exit status is 4, and the report is on what was learned so far. It is 5 when sessions wait for ever.
     """
     if dump is not None:
         check_directory(Path(dump))
     program = common.load()
-    options = replace(simulation, trace=trace, keep_samples=dump is not None, checked=checked, engine=engine)
-    with simulating(common.quiet) as progress:
-        report, results = simulate(program, options, progress)
+    options = replace(
+        simulation, trace=trace, keep_samples=dump is not None, checked=checked, engine=engine, events=max_events,
+        memory=None if max_memory is None else max_memory << 20,
+    )  # fmt: skip
+    try:
+        with simulating(common.quiet) as progress:
+            report, results = simulate(program, options, progress)
+    except PartialError as partial:
+        report, results = partial.report, partial.results
     if report.why_reference and not common.quiet:
         to_stderr(f"simulated by the reference interpreter: {report.why_reference}")
     if dump is not None:
@@ -66,6 +82,17 @@ def command(
 
         write_dump(results, Path(dump), dump_format)
     common.emit(text(report), provenance(program, "run") | report.to_dict())
+    _end(ctx, report)
+
+
+def _end(ctx: click.Context, report: RunReport) -> None:
+    """The exit status of a run that did not do all that it was asked to."""
+    if report.stopped:
+        to_stderr(f"serq: error: {report.stopped}")
+        ctx.exit(LimitError.exit_status)
+    if report.stability.kind == "stuck":
+        to_stderr(f"serq: error: {report.stability.text}")
+        ctx.exit(RunError.exit_status)
 
 
 def text(report: RunReport) -> str:
@@ -77,6 +104,8 @@ def text(report: RunReport) -> str:
         f"{report.confidence:.0%} intervals: {report.method}",
         f"engine: {report.engine}",
     ]
+    if report.stopped:
+        head.append(f"stopped early: {report.stopped}")
     head.append(f"{report.stability.kind}: {report.stability.text}")
     parts = ["\n".join(head) + "\n"]
     if report.observes:

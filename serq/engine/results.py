@@ -185,12 +185,12 @@ def buckets_of(counts: "array[int]", name: int, least: float, most: float) -> di
     return {i: n for i, n in enumerate(part, first) if n}
 
 
-def profile_of(counts: "array[int]", name: int, names: int, least: float, most: float) -> Profile:
-    """The profile of one of several names, from the rows that the run has written."""
+def profile_of(counts: "array[int]", rows: int, name: int, names: int, least: float, most: float) -> Profile:
+    """The profile of one of several names, from so many rows for all of them."""
     if least > most:
         return Profile(0, ())
     first, last = bucket_of(least) // GROUP, bucket_of(most) // GROUP
-    starts = range(name * GROUPS, len(counts) // GROUPS * GROUPS, names * GROUPS)
+    starts = ((row * names + name) * GROUPS for row in range(rows))
     return Profile(first, tuple(counts[at + first : at + last + 1] for at in starts))
 
 
@@ -209,7 +209,7 @@ class EngineResult:
     """One run. Either `logs` or `sketches` holds the observes, in the program's order, with `profiles` on request.
 
     `rested` is the time of the last event when no clock is set any more, else None; `waiting` are then the sessions
-    that are still there.
+    that are still there. `stopped` says why the run ended early, with fewer rows; empty when it did not.
     """
 
     widths: tuple[float, ...]
@@ -220,3 +220,4 @@ class EngineResult:
     events: int
     rested: float | None
     waiting: tuple[Waiting, ...]
+    stopped: str = ""

@@ -1,7 +1,7 @@
 """Running a compiled simulator: call after call, with room made where it is needed."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress, islice, pairwise
 
 from serq.codegen import Compiled, compile_module
@@ -43,6 +43,10 @@ Pause = Callable[[int, float, int], object]
 """Told the number of events, the time and the number of sessions between two calls; what it raises stops the run."""
 
 
+class EnoughError(Exception):
+    """Raised by a pause: the run ends at once, with what was counted so far. The message says why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Simulator:
     """A compiled program: run it as often as you like, in several threads if you like."""
@@ -57,7 +61,7 @@ class Simulator:
     ) -> EngineResult:
         """One replication; `corpus` is what a program with a trace replays.
 
-        Raises `FaultRaised` for what the program does wrong, and whatever `pause` raises.
+        Raises `FaultRaised` for what the program does wrong, and whatever `pause` raises but for `EnoughError`.
         """
         assert settings.keep_samples == self.keep_samples
         factor = 1
@@ -87,6 +91,7 @@ class _Run:
         self.program = program = simulator.program
         self.compiled = simulator.compiled
         self.settings = settings
+        self.ends = settings.ends()
         self.lowered = lowered = simulator.lowered
         self.sites = lowered.sites
         self.holds = lowered.holds
@@ -117,7 +122,10 @@ class _Run:
             elif status in (state.DONE, state.RESTED):
                 break
             if pause is not None:
-                pause(sim.events, sim.now, sim.live)
+                try:
+                    pause(sim.events, sim.now, sim.live)
+                except EnoughError as enough:
+                    return self._stopped(str(enough))
             status = self.compiled.call("run", sim, self._most())
         self.compiled.call("finish", sim)
         self._drain()
@@ -130,6 +138,18 @@ class _Run:
             grow_entries(pools, 2 * len(pools.size))
         else:
             self._grow(2 * self.sim.cap)
+
+    def _stopped(self, why: str) -> EngineResult:
+        """What was counted until now; the batch in progress ends here. Nothing within the warm-up."""
+        sim, closed = self.sim, self.sim.closed
+        if closed and sim.now > self.ends[closed - 1]:
+            self.ends[closed:] = [sim.now]
+            sim.ends[closed] = sim.next_end = sim.now
+            sim.last_end = closed
+            self.compiled.call("finish", sim)
+        else:
+            del self.ends[max(closed, 1) :]
+        return replace(self._result(False), stopped=why)
 
     def _grow(self, capacity: int) -> None:
         """Make room for so many sessions."""
@@ -174,8 +194,8 @@ class _Run:
     # -- results -----------------------------------------------------------------------------------------------------
 
     def _result(self, rested: bool) -> EngineResult:
-        sim, ends = self.sim, self.settings.ends()
-        widths = tuple(b - a for a, b in pairwise(ends))
+        sim = self.sim
+        widths = tuple(b - a for a, b in pairwise(self.ends))
         return EngineResult(
             widths, tuple(self._rows()), self.logs, () if self.logs else self._sketches(), self._profiles(), sim.events,
             sim.now if rested else None, tuple(self._present()) if rested else (),
@@ -202,7 +222,7 @@ class _Run:
         rows, program = [], self.program
         values = iter(self.sim.rows)
         pools = pool_rows(self.sim.pools) if program.pools else iter(())
-        for _ in range(self.settings.batches):
+        for _ in range(len(self.ends) - 1):
             stages = []
             for _ in program.stages:
                 sums = [next(values) for _ in range(state.STAGE_SUMS)]
@@ -230,7 +250,8 @@ class _Run:
         sim, names = self.sim, len(self.program.observes)
         if not sim.profiled:
             return ()
-        return tuple(profile_of(sim.profile, i, names, sim.least[i], sim.most[i]) for i in range(names))
+        rows = len(self.ends) - 1
+        return tuple(profile_of(sim.profile, rows, i, names, sim.least[i], sim.most[i]) for i in range(names))
 
 
 def _slots(program: p.Program, corpus: Corpus | None) -> int:

@@ -5,6 +5,17 @@ import sys
 from pathlib import Path
 
 _STATM = Path("/proc/self/statm")
+_CONFINED = Path("/sys/fs/cgroup/memory.max")
+_UNKNOWN = 64 << 30
+
+
+def memory_of_machine() -> int:
+    """Bytes of the machine, or of the control group that this process is confined to; 64 GiB where nothing is known."""
+    known = [_UNKNOWN]
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        known = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    limit = _CONFINED.read_text().strip() if _CONFINED.exists() else ""
+    return min([*known, int(limit)] if limit.isdigit() else known)
 
 
 def memory_in_use() -> int:

@@ -3,8 +3,9 @@
 Written for reading: what a compiled engine does must equal this, event for event.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, Self
 
 from serq.base.errors import LimitError
 from serq.ir import expr as e
@@ -47,13 +48,37 @@ class RunResult:
     waiting: tuple[str, ...] = ()
 
 
+class StoppedError(LimitError):
+    """A run reached a limit on its events or its memory.
+
+    `result` is what its replication has counted until then, None within the warm-up. `observations` by observe (see
+    `serq.semantics.quantiles.Observations`) stand for its samples where it kept none.
+    """
+
+    def __init__(
+        self, message: str, result: RunResult | None = None, observations: Mapping[str, Any] | None = None
+    ) -> None:
+        self.result = result
+        self.observations = observations
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
+        """Made again from its parts in another process."""
+        return type(self), (str(self), self.result, self.observations)
+
+
+def stopped_at(reached: str, time: float, horizon: float, present: int) -> str:
+    """The message: which limit, and how far the run had come."""
+    return f"the run was stopped at {reached}: time {time:g} of {horizon:g}, {present} sessions present"
+
+
 def simulate(
     program: p.Program, options: RunOptions, replication: int = 0, progress: Progress | None = None
 ) -> RunResult:
     """Run one replication. The result depends on the program, the options and the replication's number, and on nothing
     else.
 
-    Raises `RunError` for what the program does wrong, `LimitError` at a limit of the options, `InputError` and
+    Raises `RunError` for what the program does wrong, `StoppedError` at a limit of the options, `InputError` and
     `LoadError` for a trace that cannot be read, `UsageError` for a trace that the program has no place for.
     """
     return Interpreter(program, options, replication, trace_of(program, options.trace)).run(progress)
@@ -92,7 +117,9 @@ class Interpreter:
     def run(self, progress: Progress | None = None) -> RunResult:
         """Run to the horizon, or until nothing can happen any more."""
         self._begin()
-        ran_out = self._loop(progress)
+        return self._result(self._loop(progress))
+
+    def _result(self, ran_out: bool) -> RunResult:
         counts = self.statistics.finish()
         return RunResult(
             self.replication,
@@ -148,10 +175,8 @@ class Interpreter:
         elif options.memory is not None and (used := memory_in_use()) > options.memory:
             reached = f"{used >> 20} MiB of memory"
         if reached:
-            present = len(self.machine.configuration.sessions)
-            raise LimitError(
-                f"the run was stopped at {reached}: time {time:g} of {options.horizon:g}, {present} sessions present"
-            )
+            message = stopped_at(reached, time, options.horizon, len(self.machine.configuration.sessions))
+            raise StoppedError(message, self._result(False) if self.statistics.stop() else None)
 
     def _waiting(self) -> tuple[str, ...]:
         """Who waits for what, in words."""

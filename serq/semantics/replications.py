@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import replace
 
 from serq.base.errors import LimitError, UsageError
 from serq.base.workers import worker_processes
@@ -50,6 +51,8 @@ def _side_by_side(
     corpus: Corpus | None,
     progress: Progress | None,
 ) -> tuple[RunResult, ...]:
+    if options.memory is not None:
+        options = replace(options, memory=options.memory // jobs)
     with _workers(jobs) as submit:
         futures = [submit(_one, program, options, k, corpus) for k in range(replications)]
         results = []

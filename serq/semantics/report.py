@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import isfinite
 
+from serq.base.errors import LimitError
 from serq.base.version import __version__
 from serq.ir import program as p
 from serq.ir.fingerprint import fingerprint
@@ -52,7 +53,8 @@ class Section:
 class RunReport:
     """A run of a program: where it came from, how it was run, what came out.
 
-    `why_reference` says why the compiled engine did not run it; empty when it did, or was not wanted.
+    `why_reference` says why the compiled engine did not run it; empty when it did, or was not wanted. `stopped` says
+    which limit ended the run early; empty when none did.
     """
 
     program: str
@@ -70,6 +72,7 @@ class RunReport:
     sessions: Section
     engine: str = "reference"
     why_reference: str = ""
+    stopped: str = ""
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
@@ -93,6 +96,7 @@ class RunReport:
             "program_hash": self.program_hash,
             "engine": self.engine,
             **({"why_reference": self.why_reference} if self.why_reference else {}),
+            **({"stopped": self.stopped} if self.stopped else {}),
             "seed": self.options.seed,
             "horizon": self.options.horizon,
             "warmup": self.options.warmup,
@@ -108,6 +112,15 @@ class RunReport:
             "gauges": [s.to_dict() for s in self.gauges],
             "sessions": self.sessions.to_dict(),
         }
+
+
+class PartialError(LimitError):
+    """A run was stopped by a limit; `report` and `results` tell what was learned until then."""
+
+    def __init__(self, report: RunReport, results: tuple[RunResult, ...]) -> None:
+        self.report = report
+        self.results = results
+        super().__init__(report.stopped)
 
 
 def report_of(

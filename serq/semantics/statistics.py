@@ -110,6 +110,14 @@ class Statistics(Recorder):
             self._close()
         return self.counts
 
+    def stop(self) -> bool:
+        """The run ends here, in the middle of a batch, which is cut short. False within the warm-up."""
+        closed = self._closed
+        if closed:
+            self._ends[closed:] = [self.now] if self.now > self._ends[closed - 1] else []
+            self.next_end = self.now
+        return closed > 0
+
     def _close(self) -> None:
         """A batch ends, or the warm-up, whose sums are dropped."""
         end = self.next_end

@@ -173,6 +173,9 @@ REPORTS = {
 }
 
 
+ONLY_SOMETIMES = {"run": {"stopped"}}
+
+
 def report(run, *command: str) -> dict[str, object]:
     import json
 
@@ -187,7 +190,7 @@ def test_the_members_of_each_report(verb: str, run) -> None:
     if verb not in ("lint", "models", "fmt", "lift", "editor"):
         expected |= PROGRAM
     assert data["schema"] == f"serq.{verb}/1"
-    assert set(data) == expected
+    assert set(data) == expected - ONLY_SOMETIMES.get(verb, set())
 
 
 def test_the_members_of_an_explanation_and_of_an_error(run) -> None:
