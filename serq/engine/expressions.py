@@ -72,8 +72,8 @@ class Expressions:
                 return self._builtin(name)
             case e.Context(name=name):
                 return self.here.context[name]
-            case e.StageState() | e.PoolState():
-                return self._stage_state(expr) if isinstance(expr, e.StageState) else self._pool_state(expr)
+            case e.StageState() | e.PoolState() | e.Price():
+                return self._observable(expr)
             case e.Unary(op="-", operand=a):
                 return f"(-{self.value(a)})"
             case e.Binary(op=("+" | "-" | "*") as op, left=a, right=b):
@@ -156,15 +156,40 @@ class Expressions:
             return f"s.pools.{'hit' if name == 'cached' else 'computed'}[{self.here.slot}]"
         return f"float(s.{'serial' if name == 'serial' else 'turn'}[{self.here.slot}])"
 
+    def _observable(self, expr: e.StageState | e.PoolState | e.Price) -> str:
+        match expr:
+            case e.StageState():
+                return self._stage_state(expr)
+            case e.PoolState():
+                return self._pool_state(expr)
+            case e.Price(stage=ref, hit=hit, extra=extra):
+                return f"price(s, {self.place(ref)}, {self.value(hit)}, {self.value(extra)})"
+
     def _stage_state(self, expr: e.StageState) -> str:
         kind = self.program.stages[expr.stage.base].kind
         place = self.place(expr.stage)
-        if isinstance(kind, p.Step):
+        if isinstance(kind, p.Step) and not expr.fact.startswith("est_"):
             return self._step_state(expr.fact, place)
+        if expr.fact.startswith("est_"):
+            return f"{expr.fact}(s, {place})"
+        if expr.fact == "work":
+            return self._work(expr.stage.base, kind, place)
         if not isinstance(kind, p.Fifo):
             return f"float(s.number[{place}])" if expr.fact == "busy" else "0.0"
         serving = f"min(s.number[{place}], {p.whole(kind.servers)})"
         return f"float({serving})" if expr.fact == "busy" else f"float(s.number[{place}] - {serving})"
+
+    def _work(self, base: int, kind: p.StageKind, place: str) -> str:
+        """The unfinished work."""
+        if isinstance(kind, p.ProcessorSharing):
+            return f"work_shared(s, {place})"
+        if isinstance(kind, p.Fifo) and p.whole(kind.servers) == 1:
+            return f"work_single(s, {place}, s.source[{place}])"
+        return (
+            f"work_many(s, {place}, {p.whole(kind.servers)})"
+            if isinstance(kind, p.Fifo)
+            else f"pending_work(s, {place})"
+        )
 
     def _step_state(self, fact: e.StageFact, place: str) -> str:
         if fact != "budget_left":

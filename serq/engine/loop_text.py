@@ -2,6 +2,7 @@
 
 from typing import TypeGuard
 
+from serq.engine.asked import drifting, reads_estimates
 from serq.engine.holds import Holds
 from serq.engine.lines import Lines
 from serq.engine.step_text import step_stages
@@ -43,6 +44,7 @@ class LoopText:
         self.steps = step_stages(program)
         self.keep_samples = keep_samples
         self.holds = holds
+        self.learns = reads_estimates(program)
 
     def fire(self) -> None:
         """The clock of a source, or the first one of the heap, fires."""
@@ -118,18 +120,33 @@ class LoopText:
                 lines.add("if done == most:", "    return MORE", "done += 1")
                 self._room()
                 self._earliest()
-                with lines.block("if time >= s.next_end:"):  # the last end is the horizon
-                    lines.add("if time > s.horizon:", "    return RESTED if order == NEVER else DONE")
-                    lines.add(f"{closing_of(self.program)}(s, time)")
-                with lines.block("if time != s.now:"):
-                    lines.add("s.now = time", "s.left = s.commands", "s.ended_now = 0")
+                self._pass_time()
                 lines.add("s.events += 1", "slot = fire(s, k)", "if slot == FAILED:", "    return FAULT")
+                if self.learns:
+                    arriving = "k != 0" if -1 in self.sources else "True"
+                    lines.add(f"if {arriving}:", "    learn_done(s, slot)")
         lines.add("", "")
         with lines.block("def finish(s: Sim) -> None:"):
             if self.program.pools:
                 lines.add("while s.closed <= s.last_end:", "    close_pools(s)", "    close_batch(s)")
             else:
                 lines.add("close_all(s)")
+
+    def _pass_time(self) -> None:
+        """It is the time of the next event; the batches that end before it are closed."""
+        lines, close = self.lines, closing_of(self.program)
+        over = "if time > s.horizon:", "    return RESTED if order == NEVER else DONE"
+        moving = "s.now = time", "s.left = s.commands", "s.ended_now = 0"
+        if drifting(self.program):
+            lines.add(*over)
+            with lines.block("if time != s.now:"):
+                lines.add(*moving, "status = reach_gauges(s)", "if status != MORE:", "    return status")
+            lines.add("if time >= s.next_end:", f"    {close}(s, time)")
+            return
+        with lines.block("if time >= s.next_end:"):  # the last end is the horizon
+            lines.add(*over, f"{close}(s, time)")
+        with lines.block("if time != s.now:"):
+            lines.add(*moving)
 
     def _room(self) -> None:
         """An event begins only where there is room for what it may need."""

@@ -6,6 +6,7 @@ loop over its own clocks.
 
 from dataclasses import dataclass
 
+from serq.engine.asked import drifting, reads_estimates, reads_work
 from serq.engine.assigned import certainly_set
 from serq.engine.expressions import Expressions, Surroundings, literal
 from serq.engine.holds import Holds
@@ -15,10 +16,16 @@ from serq.engine.pool_text import POOL_HEAD, PoolText
 from serq.engine.session_text import SessionText
 from serq.engine.sites import Site, Sites
 from serq.engine.step_text import StepText
+from serq.engine.supported import expressions_of
 from serq.ir import program as p
 
 MOST_ZERO_GAPS = 10_000
 """So many gaps of 0 in a row are no burst but a stream that lets no time pass."""
+
+_ONLINE = """\
+from serq.engine.backlog import pending_work, work_many, work_shared, work_single
+from serq.engine.online import est_lambda, est_rho, est_wait, learn_done, learn_joined, price
+"""
 
 _HEAD = """\
 from serq.codegen.draws import draw_bernoulli, draw_erlang, draw_exp, draw_geometric, draw_h2, draw_uniform
@@ -31,7 +38,7 @@ from serq.engine.iterations import (
     prefill_in_batch, rest_of_budget, tokens_in_batch,
 )
 from serq.engine.laws import good_bernoulli, good_det, good_erlang, good_exp, good_geometric, good_h2, good_uniform
-from serq.engine.observing import close_all, close_batches, observe_log, observe_sketch, read_gauge
+from serq.engine.observing import close_all, close_batches, observe_log, observe_sketch, reach_gauge, read_gauge
 from serq.engine.replaying import goes_on, replayed, row_of_turn
 from serq.engine.residents import busy_step, count_decoding, join_step, queue_step, work_step
 from serq.engine.serving import (
@@ -91,7 +98,8 @@ def lower(program: p.Program, keep_samples: bool) -> Lowered:
     writer.begin()
     loop.fire()
     loop.run()
-    text = _HEAD + (POOL_HEAD if program.pools else "") + "\n" + lines.text()
+    asks = reads_estimates(program) or reads_work(*expressions_of(program))
+    text = _HEAD + (POOL_HEAD if program.pools else "") + (_ONLINE if asks else "") + "\n" + lines.text()
     return Lowered(text, tuple(sites.all), sources, shared, 4 * len(session.streams), holds, session.places())
 
 
@@ -191,6 +199,12 @@ class _Writer:
             values = [self.expressions.kept(gauge.expr) for gauge in self.program.gauges]
             self.lines.add(*(f"read_gauge(s, {i}, {value})" for i, value in enumerate(values)))
             self.lines.add("return MORE")
+        places = drifting(self.program)
+        if places:
+            with self.lines.block("def reach_gauges(s: Sim) -> i64:"):
+                values = [self.expressions.kept(self.program.gauges[i].expr) for i in places]
+                self.lines.add(*(f"reach_gauge(s, {i}, {x})" for i, x in zip(places, values, strict=True)))
+                self.lines.add("return MORE")
         self.lines.add("")
 
     def begin(self) -> None:

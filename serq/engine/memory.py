@@ -44,6 +44,7 @@ def fields_of(program: p.Program, lowered: Lowered, settings: Settings, replicat
         "stages": stages, "gauges": gauges, "observes": observes,
         "rows": doubles(batches * width), "fault_values": doubles(_FAULT_VALUES),
         "gauge_value": doubles(gauges), "gauge_last": doubles(gauges), "gauge_area": doubles(gauges),
+        "gauge_slope": doubles(gauges),
         "batch_sum": doubles(observes), "batch_count": wholes(observes), "seen": wholes(observes),
         "undefined": wholes(observes), "mean": doubles(observes), "square": doubles(observes),
         "least": doubles(observes, INF), "most": doubles(observes, -INF),
@@ -111,3 +112,16 @@ def make_log(sim: Any, capacity: int, reserve: int) -> None:
     for name in _LOG_DOUBLE:
         setattr(sim, name, doubles(capacity))
     sim.log_cap, sim.log_reserve = capacity, reserve
+
+
+def fill_online(online: Any, stages: int) -> None:
+    """Nothing is known of the stages yet."""
+    for name in ("last", "gap", "wait", "service"):
+        setattr(online, name, doubles(stages))
+    for name in ("arrivals", "departures"):
+        setattr(online, name, wholes(stages))
+
+
+def grow_online(online: Any, capacity: int) -> None:
+    """Room for the jobs of as many sessions."""
+    online.order, online.work = wholes(capacity), doubles(capacity)

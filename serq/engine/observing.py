@@ -42,9 +42,11 @@ def advance_sessions(s: Sim, now: f64) -> None:
 
 
 def advance_gauge(s: Sim, gauge: i64, now: f64) -> None:
-    """Integrate a gauge up to now."""
+    """Integrate a gauge up to now; it runs along a straight line."""
     passed = now - s.gauge_last[gauge]
-    s.gauge_area[gauge] += passed * (s.gauge_value[gauge] + 0.0)
+    slope = s.gauge_slope[gauge]
+    s.gauge_area[gauge] += passed * (s.gauge_value[gauge] + 0.5 * slope * passed)
+    s.gauge_value[gauge] += slope * passed
     s.gauge_last[gauge] = now
 
 
@@ -53,6 +55,13 @@ def read_gauge(s: Sim, gauge: i64, value: f64) -> None:
     if s.now != s.gauge_last[gauge]:
         advance_gauge(s, gauge, s.now)
     s.gauge_value[gauge] = value
+    s.gauge_slope[gauge] = 0.0
+
+
+def reach_gauge(s: Sim, gauge: i64, value: f64) -> None:
+    """The value just before an event: the line leads there from the last value."""
+    if s.now != s.gauge_last[gauge]:
+        s.gauge_slope[gauge] = (value - s.gauge_value[gauge]) / (s.now - s.gauge_last[gauge])
 
 
 def bucket_of(x: f64) -> i64:

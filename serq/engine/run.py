@@ -8,7 +8,7 @@ from serq.codegen import Compiled, compile_module
 from serq.codegen.program import Backend
 from serq.engine import state
 from serq.engine.lower import Lowered, lower
-from serq.engine.memory import fields_of, grow_slots, make_log
+from serq.engine.memory import fields_of, fill_online, grow_online, grow_slots, make_log
 from serq.engine.pool_memory import grow_entries, grow_pool_slots, make_pools, pool_rows
 from serq.engine.pool_state import GOING, GONE, QUEUED, STALLED
 from serq.engine.results import (
@@ -99,6 +99,7 @@ class _Run:
         self._in_warmup = True
         self.sim = self.compiled.record("Sim", **fields_of(program, lowered, settings, replication))
         fill_steps(self.sim.steps, program, settings.together)
+        fill_online(self.sim.online, len(program.stages))
         fill_trace(self.sim.trace, program, corpus, settings.seed, replication)
         reserve, entries = _RESERVE * factor, _ENTRIES * factor
         slots = _slots(program, corpus) + (entries if self.holds.ghosts else 0)
@@ -156,6 +157,7 @@ class _Run:
         sim, program = self.sim, self.program
         grow_steps(sim.steps, sim.cap, capacity, len(step_stages(program)))
         grow_trace(sim.trace, sim.cap, capacity)
+        grow_online(sim.online, capacity)
         if program.pools:
             grow_pool_slots(sim.pools, self.holds, sim.cap, capacity)
         grow_slots(sim, capacity, len(program.attributes), self.lowered.words, len(self.lowered.shared) + 1)

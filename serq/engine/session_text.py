@@ -6,6 +6,7 @@ elsewhere is setting `at`.
 
 from dataclasses import replace
 
+from serq.engine.asked import reads_estimates
 from serq.engine.assigned import Assigned
 from serq.engine.expressions import Expressions, Surroundings
 from serq.engine.holds import Holds
@@ -32,6 +33,7 @@ class SessionText:
         self.lines = expressions.lines
         self.keep_samples = keep_samples
         self._set = set_before
+        self._learns = reads_estimates(self.program)
         self._pieces = _pieces(self.program)
 
     def _stream(self, purpose: str) -> str:
@@ -240,6 +242,8 @@ class SessionText:
                 self.lines.add(f"return fail_with(s, {site}, s.serial[slot], {place}, {work})")
         with self.lines.block(f"if {work} != 0.0:"):
             self.lines.add("s.left = left", f"s.pc[slot] = {after}")
+            if self._learns:
+                self.lines.add(f"learn_joined(s, {place})")
             match self.program.stages[run.stage.base].kind:
                 case p.Fifo(servers=servers) if p.whole(servers) == 1:
                     self.lines.add(f"join_single(s, {place}, {self._source(run.stage, place)}, slot, {work})")

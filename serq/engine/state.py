@@ -10,6 +10,7 @@ the one that was set first fires first.
 from typing import Annotated
 
 from serq.codegen.lang import F64Array, I64Array, U64Array, f64, i64
+from serq.engine.online_state import Online
 from serq.engine.pool_state import Pools
 from serq.engine.replaying import Trace
 from serq.engine.step_state import Steps
@@ -125,6 +126,7 @@ class Sim:
     gauge_value: Annotated[F64Array, "gauge"]
     gauge_last: Annotated[F64Array, "gauge"]
     gauge_area: Annotated[F64Array, "gauge"]
+    gauge_slope: Annotated[F64Array, "gauge"]
 
     # observes: sums of a batch; moments, ends and histograms of the window, the latter by batch too where `profiled`;
     # or the log
@@ -160,6 +162,7 @@ class Sim:
     rows: F64Array
 
     pools: Pools
+    online: Online
 
     fault_site: i64
     fault_serial: i64

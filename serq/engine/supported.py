@@ -29,11 +29,9 @@ def _reasons(program: p.Program) -> Iterator[str]:
         yield "its arrival rate is 0"
     if len(program.attributes) > _MOST_ATTRIBUTES:
         yield f"it has more than {_MOST_ATTRIBUTES} attributes"
-    if any(isinstance(n, e.StageState) and n.fact == "work" for g in program.gauges for n in e.walk(g.expr)):
-        yield "a gauge reads work"
     for expr in expressions_of(program):
         for node in e.walk(expr):
-            reason = _why_not_node(node, program)
+            reason = _why_not_node(node)
             if reason is not None:
                 yield reason
 
@@ -48,13 +46,8 @@ def _pool_reasons(program: p.Program) -> Iterator[str]:
         yield "a hold grows"
 
 
-def _why_not_node(node: e.Expr, program: p.Program) -> str | None:
+def _why_not_node(node: e.Expr) -> str | None:
     match node:
-        case e.StageState(fact=fact, stage=ref) if fact not in ("queue", "busy"):
-            steps = isinstance(program.stages[ref.base].kind, p.Step) and fact in ("work", "budget_left")
-            return None if steps else f"it reads {fact}"
-        case e.Price():
-            return "it reads a price"
         case e.Call(function=name) if name in _NO_LIBRARY:
             return f"it computes {name} while it runs"
         case e.Draw(law="choice", args=args) if len(args) > 2 * _MOST_CHOICES:

@@ -102,9 +102,9 @@ class Sharing:
         return self.last + max(self._tags[0][0] - self.virtual, 0.0) / self._speed
 
     def work(self, now: float) -> float:
-        """The unfinished work of all jobs present."""
+        """The unfinished work of all jobs present, added up in the order of starting."""
         virtual = self.virtual + (now - self.last) * self._speed
-        return total((max(tag - virtual, 0.0) for tag, _, _ in self._tags), 0)
+        return total((max(tag - virtual, 0.0) for tag, _, _ in sorted(self._tags, key=_number)), 0)
 
     def _advance(self, now: float) -> None:
         self.virtual += (now - self.last) * self._speed
@@ -118,3 +118,8 @@ class Sharing:
         else:
             self._speed = 0.0
             self.virtual = 0.0
+
+
+def _number(entry: tuple[float, int, Job]) -> int:
+    """The order of starting of a job with its tag."""
+    return entry[1]

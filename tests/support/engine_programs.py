@@ -19,7 +19,11 @@ _EXACT = (
     "{a}", "~choice(0.25: 1, 0.5: 1, 1: 1)", "{a} * ~geometric(0.5) / 2", "0.25 * (1 + serial % 3)",
     "~bernoulli(0.5) * {a}",
 )  # fmt: skip
-_FACTS = ("queue({s})", "busy({s})", "queue({s}) + busy({s})", "turn_no", "serial % 4", "round", "u", "k")
+_FACTS = (
+    "queue({s})", "busy({s})", "queue({s}) + busy({s})", "turn_no", "serial % 4", "round", "u", "k", "work({s})",
+    "work(a[k])",
+)  # fmt: skip
+_ESTIMATES = ("est_lambda({s})", "est_rho({s})", "est_wait({s})", "price({s}, u, 0.5)", "est_wait(a[k])")
 
 
 class _Writer:
@@ -27,6 +31,7 @@ class _Writer:
         self.random = Random(seed)
         self.laws = _EXACT if seed % 2 else _LAWS
         self.stages = [f"s{i}" for i in range(self.random.randint(1, 4))]
+        self.facts = (*_FACTS, *(_ESTIMATES if seed % 5 == 0 else ()))
 
     def pick(self, *texts: str) -> str:
         return self.random.choice(texts).format(s=self.random.choice(self.stages), a=self.amount())
@@ -38,7 +43,7 @@ class _Writer:
         """An expression of any value."""
         roll = self.random.random()
         if depth == 0 or roll < 0.3:
-            return self.pick(*_FACTS, "{a}", "2", "now")
+            return self.pick(*self.facts, "{a}", "2", "now")
         a, b = self.value(depth - 1), self.value(depth - 1)
         if roll < 0.6:
             return f"({a} {self.random.choice('+-*/%')} {b})"
@@ -82,7 +87,10 @@ def engine_program(seed: int) -> str:
     w = _Writer(seed)
     arrivals = w.random.choice(_ARRIVALS)
     items = [f"stage {name} : {w.random.choice(_STAGES)};" for name in w.stages]
-    items += [f"stage a[3] : {w.random.choice(_STAGES)};", f"gauge g = {w.pick('queue({s})', 'busy({s}) > 1')};"]
+    items += [
+        f"stage a[3] : {w.random.choice(_STAGES)};",
+        f"gauge g = {w.pick('queue({s})', 'busy({s}) > 1', 'work({s})')};",
+    ]
     first = w.random.choice(("~exp(1)", "0", "~uniform(0, 2)", "serial"))
     init = f"set u = {first}; set k = serial % 3; set round = 0;"
     items.append(f"workload {{ arrive {arrivals}; init {{ {init} }} turn {{ set u = ~uniform(0, 1) + u / 2; }} }}")
