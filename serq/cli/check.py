@@ -69,17 +69,25 @@ def _text(result: ThreeWay) -> str:
 
 
 def _not_compared(result: ThreeWay) -> str:
-    """The measures that only the simulation has though others speak of the program, by the reason why."""
+    """The measures that only the simulation has though others speak of the program, by the reason why; and those that
+    others have too, but that the simulation knows too little of for a test.
+    """
     if not result.agreement.compared:
         return ""
-    reasons: dict[str, list[str]] = {}
+    alone: dict[str, list[str]] = {}
+    untested: dict[str, list[str]] = {}
     for row in result.agreement.rows:
         others = [e for e in (row.exact, row.closed if result.formulas else None) if e is not None]
         reason = row.why or next((e.reason for e in others if e.reason), "")
         if row.verdict == "one witness" and row.simulated is not None and reason:
-            reasons.setdefault(reason, []).append(row.measure.name)
+            kind = untested if any(e.value is not None for e in others) else alone
+            kind.setdefault(reason, []).append(row.measure.name)
+    return _listed("only simulated:", alone) + _listed("not tested:", untested)
+
+
+def _listed(heading: str, reasons: dict[str, list[str]]) -> str:
     lines = [f"  {', '.join(names)}: {reason}" for reason, names in reasons.items()]
-    return "\n".join(["only simulated:", *lines, "", ""]) if lines else ""
+    return "\n".join([heading, *lines, "", ""]) if lines else ""
 
 
 def _is_nothing(row: Row) -> bool:

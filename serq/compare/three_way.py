@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import hypot
 
 from serq.base.diagnostics import Diagnostic
 from serq.base.errors import LimitError, NoSteadyStateError, OutsideFragmentError
 from serq.compare.agree import FALSE_ALARM, Agreement, compare
+from serq.compare.laws import with_distributions
 from serq.compare.rare import usual_values
-from serq.ir.measures import measures_of
+from serq.ir.expr import double
+from serq.ir.measures import QUANTILES, comparable_measures_of
 from serq.ir.program import Program
 from serq.ir.results import Estimate
 from serq.pipeline import (
@@ -20,6 +23,7 @@ from serq.pipeline import (
     simulate,
     solve,
 )
+from serq.semantics.report import RunReport
 
 LONGEST_STUDY = 1024
 """Replications after which a run that should reach some power gives up."""
@@ -73,9 +77,10 @@ def three_way(
     while True:
         simulation = replace(options.simulation, replications=replications)
         report, results = simulate(to_simulate, simulation, progress)
-        simulated = pooled_estimates(to_simulate, results, simulation.confidence)
+        simulated = (*pooled_estimates(to_simulate, results, simulation.confidence), *_quantiles(report))
         usual = usual_values(results, report.options.horizon)
-        agreement = compare(measures_of(program), simulated, exact, matches.estimates, options.false_alarm, usual)
+        measures = comparable_measures_of(program)
+        agreement = compare(measures, simulated, exact, matches.estimates, options.false_alarm, usual)
         if _enough(agreement, options.until_power) or replications >= LONGEST_STUDY:
             break
         replications *= 2
@@ -96,15 +101,30 @@ def three_way(
     )
 
 
+_HISTOGRAM = 5e-4
+"""Relative: how far a quantile may be off that was read from a histogram."""
+
+
+def _quantiles(report: RunReport) -> list[Estimate]:
+    """The simulated quantiles; what the histogram adds to their errors is added."""
+    found = [e for e in report.estimates if e.measure.startswith("observe.") and e.measure.split(".")[-1] in QUANTILES]
+    return [
+        e if e.standard_error is None or e.value is None
+        else replace(e, standard_error=hypot(e.standard_error, _HISTOGRAM * double(e.value)))
+        for e in found
+    ]  # fmt: skip
+
+
 def _enough(agreement: Agreement, wanted: float | None) -> bool:
-    found = [row.finds for row in agreement.rows if row.finds is not None]
+    """Whether every measure would show so small an error; quantiles show their errors late and are not waited for."""
+    found = [row.finds for row in agreement.rows if row.finds is not None and row.measure.statistic not in QUANTILES]
     return wanted is None or not found or max(found) <= wanted
 
 
 def _exact(program: Program, options: SolveOptions) -> tuple[tuple[Estimate, ...], str, tuple[str, ...]]:
     """The chain's answers and how they were found, or no answers and why."""
     try:
-        solved = solve(program, options)
+        solved = with_distributions(solve(program, options), program, options)
     except (OutsideFragmentError, NoSteadyStateError) as error:
         return (), "", tuple(_at_line(d) for d in error.diagnostics)
     except LimitError as error:

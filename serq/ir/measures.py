@@ -92,5 +92,16 @@ def distribution_measures_of(program: p.Program) -> tuple[Measure, ...]:
     )
 
 
+def comparable_measures_of(program: p.Program) -> tuple[Measure, ...]:
+    """What simulation and chain may both answer: `measures_of`, and the quantiles of every observe behind its rate."""
+    out = []
+    for measure in measures_of(program):
+        out.append(measure)
+        if measure.kind == "observe" and measure.statistic == "rate":
+            more = (m for m in distribution_measures_of(program) if m.subject == measure.subject)
+            out += [m for m in more if m.statistic in QUANTILES]
+    return tuple(out)
+
+
 def _without_waiting() -> dict[str, tuple[str, str]]:
     return {s: x for s, x in STAGE_STATISTICS.items() if s not in FIFO_ONLY}
