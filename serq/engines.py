@@ -15,7 +15,7 @@ from serq.codegen.program import Backend
 from serq.engine.results import EngineResult, Log, StageRow, Waiting
 from serq.engine.run import EnoughError, Pause, Simulator, simulator
 from serq.engine.settings import Settings
-from serq.engine.sites import Fault, FaultRaised
+from serq.engine.sites import Fault, FaultRaised, Site
 from serq.engine.supported import why_not
 from serq.ir import program as p
 from serq.ir.expr import LawName
@@ -102,7 +102,7 @@ def run_compiled(
     limits = options.limits
     settings = Settings(
         options.seed, options.horizon, options.warmup, options.batches, keep, limits.commands, limits.replacements,
-        options.events, together, replications == 1,
+        options.events, limits.preemptions, together, replications == 1,
     )  # fmt: skip
     compiled = simulator(program, keep, backend, checked=bounds_checked, opt=opt)
     runs = _Replications(compiled, settings, options, replications, trace_of(program, options.trace))
@@ -279,14 +279,29 @@ def _diagnostic(program: p.Program, fault: Fault, commands: int) -> Diagnostic:
             return errors.BadCount(span=site.span, session=serial, value=f"{value:g}")
         case "law":
             return _bad_law(fault)
-        case "units":
-            pool = program.pools[fault.place].name
-            return errors.BadUnits(span=site.span, what=site.name, session=serial, pool=pool)
-        case "twice":
-            return errors.PoolTwice(span=site.span, session=serial, pool=program.pools[fault.place].name)
         case "gap":
             text = f"0, {fault.place} times in a row" if value == 0.0 else f"{value:g}"
             return errors.BadGap(span=site.span, value=text)
+        case _:
+            return _pool_diagnostic(site, serial, program.pools[fault.place].name, fault.values)
+
+
+def _pool_diagnostic(site: Site, serial: int, pool: str, values: tuple[float, ...]) -> Diagnostic:
+    """The same for what happens to the holds of a session."""
+    match site.kind:
+        case "units":
+            return errors.BadUnits(span=site.span, what=site.name, session=serial, pool=pool)
+        case "twice":
+            return errors.PoolTwice(span=site.span, session=serial, pool=pool)
+        case "held":
+            return errors.NotHeld(span=site.span, session=serial, pool=pool)
+        case "never fits":
+            needed, cap = f"{values[0]:g}", f"{values[1]:g}"
+            return errors.NeverFits(span=site.span, session=serial, pool=pool, needed=needed, cap=cap)
+        case "livelock":
+            return errors.Livelock(span=site.span, session=serial, pool=pool, count=int(values[0]))
+        case _:
+            raise AssertionError(site)
 
 
 def _work_problem(work: float) -> str:

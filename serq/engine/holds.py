@@ -82,6 +82,17 @@ class Holds:
         return any(part.pool.base in group.members for s in reusing for part in s.hold.parts)
 
     @cached_property
+    def grown(self) -> frozenset[int]:
+        """The statements, by number, of whose pools one may grow along with a run."""
+        around, found = flow.enclosing_holds(self.program), set()
+        for pc, run in enumerate(self.program.code):
+            if isinstance(run, p.Run) and run.growing is not None:
+                statements = (self.by_pc[hold] for hold in around[pc])
+                base = run.growing.base
+                found |= {s.number for s in statements if any(part.pool.base == base for part in s.hold.parts)}
+        return frozenset(found)
+
+    @cached_property
     def ghosts(self) -> bool:
         """Whether an owner may be asked for something after it has ended."""
         keys = [key for group in self.groups for key in group.pool.evict]

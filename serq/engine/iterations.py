@@ -114,6 +114,54 @@ def give(s: Sim, k: i64, slot: i64, tokens: f64) -> None:
     s.steps.left[k] -= tokens
 
 
+def take_back(s: Sim, k: i64) -> None:
+    """Whoever was preempted after he had been given tokens leaves the batch, and they return to the budget."""
+    base = k * s.cap
+    kept = base
+    gone = 0.0
+    for i in range(base, base + s.steps.size[k]):
+        slot = s.steps.batch[i]
+        if is_resident(s, k, slot):
+            s.steps.batch[kept] = slot
+            kept += 1
+        else:
+            gone += s.steps.tokens[slot]
+            s.steps.tokens[slot] = 0.0
+    s.steps.size[k] = kept - base
+    s.steps.left[k] += gone
+
+
+def set_aside(s: Sim, k: i64) -> None:
+    """Who was scheduled so far gives way to an admitted prefill, which takes the whole budget."""
+    base = k * s.cap
+    taken = 0.0
+    for i in range(base, base + s.steps.size[k]):
+        slot = s.steps.batch[i]
+        s.steps.aside[i] = slot
+        s.steps.aside_tokens[i] = s.steps.tokens[slot]
+        taken += s.steps.tokens[slot]
+        s.steps.tokens[slot] = 0.0
+    s.steps.aside_size[k] = s.steps.size[k]
+    s.steps.size[k] = 0
+    s.steps.left[k] += taken
+
+
+def bring_back(s: Sim, k: i64) -> None:
+    """The prefill found no memory, if nobody is scheduled: those who gave way have their tokens again."""
+    if s.steps.size[k] > 0:
+        return
+    base = k * s.cap
+    taken = 0.0
+    for i in range(base, base + s.steps.aside_size[k]):
+        slot = s.steps.aside[i]
+        s.steps.batch[i] = slot
+        s.steps.tokens[slot] = s.steps.aside_tokens[i]
+        taken += s.steps.aside_tokens[i]
+    s.steps.size[k] = s.steps.aside_size[k]
+    s.steps.left[k] -= taken
+    take_back(s, k)
+
+
 # -- what a cost reads -----------------------------------------------------------------------------------------------
 
 
@@ -124,6 +172,16 @@ def decoding_in_batch(s: Sim, k: i64) -> f64:
         if s.steps.phase[s.steps.batch[i]] == DECODE:
             total += 1
     return float(total)
+
+
+def held_in_batch(s: Sim, k: i64, phase: i64) -> f64:
+    """What those in a phase hold of the stage's memory."""
+    total = 0.0
+    for i in range(k * s.cap, k * s.cap + s.steps.size[k]):
+        slot = s.steps.batch[i]
+        if s.steps.phase[slot] == phase:
+            total += s.steps.held[slot]
+    return total
 
 
 def tokens_in_batch(s: Sim, k: i64) -> f64:
@@ -150,7 +208,8 @@ def attention_in_batch(s: Sim, k: i64) -> f64:
         slot = s.steps.batch[i]
         if s.steps.phase[slot] == PREFILL:
             tokens = s.steps.tokens[slot]
-            total += tokens * (2.0 * 0.0 + tokens) / 2.0
+            before = 0.0 if s.steps.part[slot] < 0 else s.pools.position[s.steps.at[slot]]
+            total += tokens * (2.0 * before + tokens) / 2.0
     return total
 
 

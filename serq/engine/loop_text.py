@@ -171,7 +171,8 @@ class LoopText:
         with lines.block("while True:"):
             self._run_and_serve()
             lines.add("status = start_steps(s)", "if status != MORE:", "    return status")
-            lines.add("slot = next_ready(s)", "if slot < 0:", "    break")
+            rests = "s.steps.moved == 0 or s.steps.started == 1"
+            lines.add("slot = next_ready(s)", f"if slot < 0 and ({rests}):", "    break")
 
     def _run_and_serve(self) -> None:
         """Whoever is ready runs; then the pools have their turn, and so on."""

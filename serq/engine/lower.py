@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from serq.engine.asked import drifting, reads_estimates, reads_work
 from serq.engine.assigned import certainly_set
 from serq.engine.expressions import Expressions, Surroundings, literal
+from serq.engine.growth_text import GrowthText
 from serq.engine.holds import Holds
 from serq.engine.lines import Lines
 from serq.engine.loop_text import LoopText, closing_of, sources_of
 from serq.engine.pool_text import POOL_HEAD, PoolText
-from serq.engine.session_text import SessionText
+from serq.engine.preemption_text import PreemptionText
+from serq.engine.session_text import SessionText, cuts_of
 from serq.engine.sites import Site, Sites
 from serq.engine.step_text import StepText
 from serq.engine.supported import expressions_of
@@ -34,13 +36,13 @@ from serq.codegen.streams import exponential, u01
 from serq.engine.arithmetic import is_finite, larger, modulo, over, root, smaller, whole_above, whole_below
 from serq.engine.heap import close_hole
 from serq.engine.iterations import (
-    attention_in_batch, begin_plan, decoding_in_batch, end_iteration, give, next_resident, no_less, offered,
-    prefill_in_batch, rest_of_budget, tokens_in_batch,
+    attention_in_batch, begin_plan, bring_back, decoding_in_batch, end_iteration, give, held_in_batch, next_resident,
+    no_less, offered, prefill_in_batch, rest_of_budget, set_aside, take_back, tokens_in_batch,
 )
 from serq.engine.laws import good_bernoulli, good_det, good_erlang, good_exp, good_geometric, good_h2, good_uniform
 from serq.engine.observing import close_all, close_batches, observe_log, observe_sketch, reach_gauge, read_gauge
 from serq.engine.replaying import goes_on, replayed, row_of_turn
-from serq.engine.residents import busy_step, count_decoding, join_step, queue_step, work_step
+from serq.engine.residents import busy_step, count_decoding, held_by, is_resident, join_step, queue_step, work_step
 from serq.engine.serving import (
     clear_clock, empty_shared, join_delay, join_many, join_shared, join_single, leave_delay, leave_many, leave_shared,
     leave_single, make_ready, next_ready, note_left, rest_shared, set_clock,
@@ -77,9 +79,12 @@ def lower(program: p.Program, keep_samples: bool) -> Lowered:
     holds, set_before = Holds(program), certainly_set(program)
     expressions = Expressions(program, lines, sites, set_before.doubtful)
     sources = sources_of(program)
-    session = SessionText(expressions, keep_samples, sources, holds, set_before)
+    pools, cuts = PoolText(expressions, holds, set_before), cuts_of(program)
+    preemption = PreemptionText(expressions, holds, set_before, lambda pc: cuts.index(pc + 1))
+    growth = GrowthText(expressions, holds, pools.room, preemption)
+    session = SessionText(expressions, keep_samples, sources, growth, set_before)
     shared = tuple(i for i, s in enumerate(program.stages) if isinstance(s.kind, p.ProcessorSharing))
-    steps = StepText(expressions, sources)
+    steps = StepText(expressions, sources, holds)
     writer = _Writer(program, expressions, shared)
     loop = LoopText(program, lines, sources, shared, keep_samples, holds)
     writer.speeds()
@@ -88,7 +93,8 @@ def lower(program: p.Program, keep_samples: bool) -> Lowered:
         steps.limits()
     session.arrive()
     if program.pools:
-        PoolText(expressions, holds, set_before).functions()
+        pools.functions()
+        growth.functions()
         loop.closing()
     session.advance()
     if steps.places:

@@ -19,10 +19,12 @@ from serq.engine.entries import (
     own_units, pinned, up,
 )
 from serq.engine.holding import (
-    close_hold, close_pools, enter, give_units, join_queue, leave, leave_queue, open_hold, rest_pool, take_units,
+    close_hold, close_pools, enter, give_units, join_queue, leave, leave_queue, open_hold, rejoin_queue, rest_pool,
+    take_units,
 )
+from serq.engine.growing import begin_growing, computed_units, grow_units, loosen, mark, withdraw
 from serq.engine.observing import close_batch
-from serq.engine.pool_state import ADMITTED, BLOCKED, REJECTED
+from serq.engine.pool_state import ADMITTED, BLOCKED, NONE, REJECTED
 """
 
 
@@ -100,6 +102,9 @@ class PoolText:
             for k, (place, (units, _)) in enumerate(zip(places, needs, strict=True)):
                 self.room.before_taking(self.holds.group(hold.parts[k].pool), place, units)
                 lines.add(f"take_units(s, {place}, slot, {statement.first + k}, {units})")
+                if statement.number in self.holds.grown:
+                    at = self._part(statement, k)
+                    lines.add(f"s.pools.consumed[{at}] = {hits[k]}", f"s.pools.position[{at}] = NONE")
             hit = hits[0]
             for other in hits[1:]:
                 hit = f"max({hit}, {other})"
@@ -179,12 +184,22 @@ class PoolText:
             lines.add(*(f"give_units(s, {q}, slot, {statement.first + k})" for k, q in enumerate(places)))
             if statement.release.cache is not None:
                 length = self._number(statement.release.cache, "cache length", places[0])
+                grown = self._grown(statement)
                 for k, (part, place) in enumerate(zip(parts, places, strict=True)):
                     block = literal(self.holds.group(part.pool).block)
                     computed = f"s.pools.units[{self._part(statement, k)}]"
+                    if grown:
+                        computed = f"computed_units(s, {self._part(statement, k)}, {grown})"
                     lines.add(f"keep(s, {place}, slot, down(min({length}, {computed}), {block}))")
             lines.add(f"close_hold(s, slot, {statement.outer})", "return MORE")
         lines.add("")
+
+    def _grown(self, statement: Statement) -> str:
+        """Whether a pool of the hold has grown along with a run; nothing where none can."""
+        if statement.number not in self.holds.grown:
+            return ""
+        parts = range(len(statement.hold.parts))
+        return self._named(" or ".join(f"s.pools.position[{self._part(statement, k)}] != NONE" for k in parts))
 
     def _closing(self) -> None:
         """Close the innermost hold, whichever it is."""
@@ -201,7 +216,7 @@ class PoolText:
         lines = self.lines
         with lines.block("def end_session(s: Sim, slot: i64, site: i64) -> i64:"):
             with lines.block("while s.pools.open[slot] >= 0:"):
-                lines.add("status = close(s, slot)", "if status != MORE:", "    return status")
+                lines.add("status = close(s, slot)", "if status != MORE:", "    return status", "s.steps.barren = 0")
             lines.add("leave(s, slot)")
             if isinstance(self.program.arrivals, p.Closed):
                 lines.add("if s.ended_now > s.most_ends:", "    return fail(s, site, -1, s.ended_now)")

@@ -98,7 +98,7 @@ class _Run:
         self.logs = tuple(Log() for _ in program.observes) if settings.keep_samples else ()
         self._in_warmup = True
         self.sim = self.compiled.record("Sim", **fields_of(program, lowered, settings, replication))
-        fill_steps(self.sim.steps, program, settings.together)
+        fill_steps(self.sim.steps, program, settings)
         fill_online(self.sim.online, len(program.stages))
         fill_trace(self.sim.trace, program, corpus, settings.seed, replication)
         reserve, entries = _RESERVE * factor, _ENTRIES * factor

@@ -9,7 +9,7 @@ from dataclasses import replace
 from serq.engine.asked import reads_estimates
 from serq.engine.assigned import Assigned
 from serq.engine.expressions import Expressions, Surroundings
-from serq.engine.holds import Holds
+from serq.engine.growth_text import GrowthText
 from serq.engine.sites import Site
 from serq.engine.trace_memory import columns_of
 from serq.ir import expr as e
@@ -23,18 +23,20 @@ class SessionText:
     """Writes the blocks of the workload and the code of the session through one writer of expressions."""
 
     def __init__(
-        self, expressions: Expressions, keep_samples: bool, sources: tuple[int, ...], holds: Holds, set_before: Assigned
-    ) -> None:
+        self, expressions: Expressions, keep_samples: bool, sources: tuple[int, ...], growth: GrowthText,
+        set_before: Assigned,
+    ) -> None:  # fmt: skip
         self.program = expressions.program
         self.sources = sources
         self.streams = streams_of(self.program)
-        self.holds = holds
+        self.holds = growth.holds
+        self.growth = growth
         self.expressions = expressions
         self.lines = expressions.lines
         self.keep_samples = keep_samples
         self._set = set_before
         self._learns = reads_estimates(self.program)
-        self._pieces = _pieces(self.program)
+        self._pieces = cuts_of(self.program)
 
     def _stream(self, purpose: str) -> str:
         """Where the words of a session's stream lie."""
@@ -160,7 +162,7 @@ class SessionText:
                 self.expressions.here = replace(before, set_here=self.expressions.here.set_here)
             case p.Release(hold=hold):
                 self.lines.add(f"status = close_{self.holds.by_pc[hold].number}(s, slot)")
-                self.lines.add("if status != MORE:", "    return status")
+                self.lines.add("if status != MORE:", "    return status", "s.steps.barren = 0")
             case p.Drop(pool=ref):
                 self.lines.add(f"drop(s, {self.expressions.place(ref)}, slot)")
             case _:
@@ -253,12 +255,30 @@ class SessionText:
                 case p.Delay():
                     self.lines.add(f"join_delay(s, {place}, slot, {work})", "return MORE")
                 case p.Step():
-                    phase = "PREFILL" if run.phase == "prefill" else "DECODE"
-                    rank = "s.pools.admitted[slot]" if self.program.pools else "0"
-                    self.lines.add(f"join_step(s, {place}, slot, {work}, {phase}, {rank})", "return MORE")
+                    self._join_step(run, pc, place, work)
                 case _:
                     self.lines.add(f"return speed_{run.stage.base}(s, {place}, join_shared(s, {place}, slot, {work}))")
         self.lines.add(f"at = {after}")
+
+    def _join_step(self, run: p.Run, pc: int, place: str, work: str) -> None:
+        """The session becomes a resident, with what grows along."""
+        phase = "PREFILL" if run.phase == "prefill" else "DECODE"
+        if not self.program.pools:
+            self.lines.add(f"join_step(s, {place}, slot, {work}, {phase}, 0)", "return MORE")
+            return
+        self.lines.add("s.steps.part[slot] = -1")
+        if run.growing is not None:
+            pool = self.expressions.place(run.growing)
+            part = self.growth.innermost(pc, run.growing, pool)
+            site = self.expressions.sites.number(Site("never fits", run.growing.span))
+            at = self.growth.item(part)
+            self.lines.add(f"begin_growing(s, slot, {at}, {part}, {pool}, {site})")
+        kind = self.program.stages[run.stage.base].kind
+        assert isinstance(kind, p.Step)
+        if kind.memory is not None:
+            memory = f"s.steps.memory[s.steps.number_of[{place}]]"
+            self.lines.add(f"s.steps.held[slot] = held(s, slot, {memory}, 0.0)")
+        self.lines.add(f"join_step(s, {place}, slot, {work}, {phase}, s.pools.admitted[slot])", "return MORE")
 
     def _source(self, ref: e.Ref, place: str) -> str:
         """The clock of a stage that has one: those of an array follow each other."""
@@ -319,7 +339,7 @@ def _draws(expr: e.Expr) -> bool:
     return any(isinstance(node, e.Draw) and node.law != "det" for node in e.walk(expr))
 
 
-def _pieces(program: p.Program) -> list[int]:
+def cuts_of(program: p.Program) -> list[int]:
     """Where pieces begin: at the start, behind every run, and where several ways meet."""
     ways = [0] * len(program.code)
     ways[0] = 2

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """As in `serq.semantics.options.RunOptions`. `commands` and `replacements` are the limits at one instant.
+    """As in `serq.semantics.options.RunOptions`. `commands` and `replacements` are the limits at one instant,
+    `preemptions` of those without progress.
 
     `together`: step stages count together what can be counted together (see `serq.engine.steady`).
     `profile` keeps a coarse histogram of every observe by batch, for intervals of its quantiles.
@@ -19,6 +20,7 @@ class Settings:
     commands: int = 1_000_000
     replacements: int = 10_000
     events: int | None = None
+    preemptions: int = 10_000
     together: bool = True
     profile: bool = False
 

@@ -7,7 +7,7 @@ from serq.base.source import Span
 
 FaultKind = Literal[
     "work", "probability", "index", "unset", "capacity", "commands", "replacement", "count", "law", "gap", "step",
-    "units", "twice",
+    "units", "twice", "held", "never fits", "livelock",
 ]  # fmt: skip
 
 

@@ -34,7 +34,7 @@ def make_steady(s: Sim, k: i64) -> bool:
     good = True
     for i in range(base, base + s.steps.loose_count[k]):
         slot = s.steps.loose[i]
-        if s.steps.phase[slot] == DECODE and is_whole(s.work[slot]):
+        if s.steps.phase[slot] == DECODE and s.steps.part[slot] < 0 and is_whole(s.work[slot]):
             begin_steady(s, k, slot)
         else:
             if s.steps.phase[slot] == DECODE:
@@ -142,4 +142,6 @@ def end_together(s: Sim, k: i64) -> None:
 def take_tokens(s: Sim, slot: i64) -> None:
     """The tokens that a resident was given count."""
     s.work[slot] -= s.steps.tokens[slot]
+    if s.steps.part[slot] >= 0:
+        s.pools.position[s.steps.at[slot]] += s.steps.tokens[slot]
     s.steps.tokens[slot] = 0.0

@@ -4,28 +4,34 @@ from array import array
 from typing import Any
 
 from serq.engine.iterations import DECODE_FIRST, EXCLUSIVE_PREFILL, PLAN_AHEAD, TOGETHER
+from serq.engine.settings import Settings
 from serq.engine.step_state import FAR
 from serq.engine.step_text import counts_together, step_stages
 from serq.ir import program as p
 
 _PER_STAGE_WHOLE = (
-    "count", "running", "planning", "size", "listed", "cursor", "loose_count", "steady_count", "steady_batch", "round",
+    "count", "running", "planning", "size", "listed", "cursor", "aside_size", "loose_count", "steady_count",
+    "steady_batch", "round",
 )  # fmt: skip
 _PER_STAGE_DOUBLE = ("left", "most")
-_LISTS = ("residents", "loose", "order", "batch")
-_PER_SLOT_WHOLE = ("phase", "rank", "steady", "finish")
-_PER_SLOT_DOUBLE = ("tokens",)
+_LISTS = ("residents", "loose", "order", "batch", "aside")
+_PER_SLOT_WHOLE = ("phase", "rank", "steady", "finish", "part", "at", "pool", "site")
+_PER_SLOT_DOUBLE = ("tokens", "origin", "held")
 
 
-def fill_steps(steps: Any, program: p.Program, together: bool) -> None:
+def fill_steps(steps: Any, program: p.Program, settings: Settings) -> None:
     """Give the record of the step stages what does not depend on the number of sessions.
 
-    `together`: what can be counted together is (see `serq.engine.steady`).
+    Residents are counted together (see `serq.engine.steady`) unless the settings say otherwise.
     """
     places = step_stages(program)
     numbers = [places.index(place) if place in places else -1 for place in range(len(program.stages))]
     steps.number_of, steps.place = array("q", numbers or [0]), array("q", places or [0])
-    steps.options = array("q", [_options(program.stages[place].kind, together) for place in places] or [0])
+    steps.options = array("q", [_options(program.stages[place].kind, settings.together) for place in places] or [0])
+    kinds = [program.stages[place].kind for place in places]
+    memory = [kind.memory for kind in kinds if isinstance(kind, p.Step)]
+    steps.memory = array("q", [-1 if pool is None else pool for pool in memory] or [-1])
+    steps.most_barren = settings.preemptions
     for name in _PER_STAGE_WHOLE:
         setattr(steps, name, array("q", [0]) * max(len(places), 1))
     steps.next_finish = array("q", [FAR]) * max(len(places), 1)
@@ -51,9 +57,10 @@ def grow_steps(steps: Any, old: int, capacity: int, stages: int) -> None:
         for k in range(stages if old else 0):
             longer[k * capacity : k * capacity + old] = getattr(steps, name)[k * old : (k + 1) * old]
         setattr(steps, name, longer)
+    steps.aside_tokens = array("d", [0.0]) * max(capacity * stages, 1)  # of use only while an iteration is put together
     slots = capacity if stages else 1
     for name, code in (*((n, "q") for n in _PER_SLOT_WHOLE), *((n, "d") for n in _PER_SLOT_DOUBLE)):
-        fresh: Any = array(code, [0]) * slots
+        fresh: Any = array(code, [-1 if name == "part" else 0]) * slots
         if old and stages:
             fresh[:old] = array(code, getattr(steps, name)[:old])
         setattr(steps, name, fresh)

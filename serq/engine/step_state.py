@@ -29,12 +29,14 @@ class Steps:
 
     # per stage: how many residents, whether an iteration runs or is being put together, and how long its lists are
     place: Annotated[I64Array, "stage"]
+    memory: Annotated[I64Array, "stage"]
     count: Annotated[I64Array, "stage"]
     running: Annotated[I64Array, "stage"]
     planning: Annotated[I64Array, "stage"]
     size: Annotated[I64Array, "stage"]
     listed: Annotated[I64Array, "stage"]
     cursor: Annotated[I64Array, "stage"]
+    aside_size: Annotated[I64Array, "stage"]
     left: Annotated[F64Array, "stage"]
     most: Annotated[F64Array, "stage"]
     options: Annotated[I64Array, "stage"]
@@ -52,11 +54,19 @@ class Steps:
     loose: I64Array
     order: I64Array
     batch: I64Array
+    aside: I64Array
+    aside_tokens: F64Array
 
     # per slot
     phase: Annotated[I64Array, "slot"]
     rank: Annotated[I64Array, "slot"]
     tokens: Annotated[F64Array, "slot"]
+    part: Annotated[I64Array, "slot"]
+    at: Annotated[I64Array, "slot"]
+    pool: Annotated[I64Array, "slot"]
+    site: Annotated[I64Array, "slot"]
+    origin: Annotated[F64Array, "slot"]
+    held: Annotated[F64Array, "slot"]
     steady: Annotated[I64Array, "slot"]
     finish: Annotated[I64Array, "slot"]
 
@@ -64,4 +74,7 @@ class Steps:
     value: f64
     budget: f64
     chunk: f64
+    barren: i64
+    most_barren: i64
+    moved: i64
     started: i64

@@ -5,14 +5,17 @@ and what the program itself says: its expressions, and what growth and admission
 """
 
 from serq.engine.expressions import Expressions, Surroundings
+from serq.engine.holds import Holds
 from serq.engine.sites import Site
 from serq.ir import expr as e
 from serq.ir import program as p
 
-_BEFORE = {"nres": "float(s.steps.count[{k}])", "ndec": "count_decoding(s, {k})", "kvb": "0.0", "kvp": "0.0"}
+_BEFORE = {"nres": "float(s.steps.count[{k}])", "ndec": "count_decoding(s, {k})", "kvb": "held_by(s, {k}, DECODE)",
+           "kvp": "held_by(s, {k}, PREFILL)"}  # fmt: skip
 _COST = _BEFORE | {
     "ndec": "decoding_in_batch(s, {k})", "ntok": "tokens_in_batch(s, {k})", "npre": "prefill_in_batch(s, {k})",
-    "attn": "attention_in_batch(s, {k})",
+    "attn": "attention_in_batch(s, {k})", "kvb": "held_in_batch(s, {k}, DECODE)",
+    "kvp": "held_in_batch(s, {k}, PREFILL)",
 }  # fmt: skip
 
 
@@ -29,11 +32,12 @@ def counts_together(kind: p.Step) -> bool:
 class StepText:
     """Writes what the step stages of a program do through one writer of expressions."""
 
-    def __init__(self, expressions: Expressions, sources: tuple[int, ...]) -> None:
+    def __init__(self, expressions: Expressions, sources: tuple[int, ...], holds: Holds) -> None:
         self.program = expressions.program
         self.expressions = expressions
         self.lines = expressions.lines
         self.sources = sources
+        self.holds = holds
         self.places = step_stages(self.program)
 
     def kind(self, k: int) -> p.Step:
@@ -84,31 +88,91 @@ class StepText:
     def iterations(self) -> None:
         """Functions that put an iteration together, one for each stage, and the one that tries all of them."""
         for k in range(len(self.places)):
+            self._schedule(k)
+            self._admit(k)
             self._plan(k)
         lines = self.lines
         with lines.block("def start_steps(s: Sim) -> i64:"):
-            for k in range(len(self.places)):
+            lines.add("s.steps.moved = 0", "s.steps.started = 0")
+            for k, place in enumerate(self.places):
+                waiting = [f" or s.pools.head[{pool}] >= 0" for pool in self._served(place)]
                 with lines.block(f"if s.steps.running[{k}] == 0:"):
                     lines.add("rest_clocks(s)")
-                    with lines.block(f"if s.steps.count[{k}] > 0 and not clock_now(s):"):
+                    with lines.block(f"if (s.steps.count[{k}] > 0{''.join(waiting)}) and not clock_now(s):"):
                         lines.add(f"status = start_{k}(s)", "if status != MORE:", "    return status")
             lines.add("return MORE")
         lines.add("")
 
+    def _served(self, place: int) -> list[int]:
+        """The pools whose queues a stage serves."""
+        via = [i for i, pool in enumerate(self.program.pools) if pool.admit_via == place]
+        return [i for i in via if self.holds.waiting_at(self.holds.group(i))]
+
+    def _grows(self) -> bool:
+        return any(isinstance(x, p.Run) and x.growing is not None for x in self.program.code)
+
+    def _schedule(self, k: int) -> None:
+        """Give a resident its tokens, memory for them first."""
+        lines = self.lines
+        with lines.block(f"def schedule_{k}(s: Sim, slot: i64) -> i64:"):
+            lines.add(f"tokens = offered(s, {k}, slot)")
+            if self._grows():
+                lines.add("status = enlarge_run(s, slot, tokens)", f"take_back(s, {k})")
+                lines.add("if status != MORE:", "    return status")
+            lines.add(f"give(s, {k}, slot, tokens)", "return MORE")
+        lines.add("")
+
+    def _admit(self, k: int) -> None:
+        """Admit from the queues that the stage serves while budget is left; `before` counts preemptions."""
+        lines = self.lines
+        with lines.block(f"def admit_{k}(s: Sim, before: i64) -> i64:"):
+            for pool in self._served(self.places[k]):
+                with lines.block(f"while s.steps.left[{k}] > 0.0:"):
+                    self._admit_head(k, pool)
+            lines.add("return MORE")
+        lines.add("")
+
+    def _admit_head(self, k: int, pool: int) -> None:
+        lines, group = self.lines, self.holds.group(pool)
+        if group.pool.queue:
+            lines.add(f"status = choose_head_{group.base}(s, {pool})", "if status != MORE:", "    return status")
+        lines.add("slot = s.pools.index" if group.pool.queue else f"slot = s.pools.head[{pool}]")
+        lines.add("if slot < 0:", "    break", f"status = attempt_at_{group.base}(s, slot)")
+        lines.add("if status == BLOCKED:", "    break", "s.steps.moved = 1", "if status == REJECTED:", "    continue")
+        lines.add("if status != ADMITTED:", "    return status")
+        lines.add("status = advance(s, slot)", "if status != MORE:", "    return status", f"take_back(s, {k})")
+        lines.add(f"if not is_resident(s, {k}, slot):", "    continue")
+        if self.kind(k).exclusive_prefill:
+            with lines.block("if s.steps.phase[slot] == PREFILL:"):
+                lines.add(f"set_aside(s, {k})", f"status = schedule_{k}(s, slot)")
+                lines.add("if status != MORE and status != BLOCKED:", "    return status")
+                lines.add(f"bring_back(s, {k})", "return MORE")
+        lines.add(f"status = schedule_{k}(s, slot)", "if status != MORE and status != BLOCKED:", "    return status")
+        lines.add("if s.pools.preemptions != before:", "    return MORE")
+
     def _plan(self, k: int) -> None:
         lines, kind = self.lines, self.kind(k)
         with lines.block(f"def start_{k}(s: Sim) -> i64:"):
-            lines.add(f"if step_limits_{k}(s) != MORE:", "    return FAULT", f"begin_plan(s, {k})")
-            lines.add(f"slot = next_resident(s, {k})")
+            lines.add(f"if step_limits_{k}(s) != MORE:", "    return FAULT")
+            lines.add("before = s.pools.preemptions", f"begin_plan(s, {k})", f"slot = next_resident(s, {k})")
             with lines.block("while slot >= 0:"):
-                lines.add(f"give(s, {k}, slot, offered(s, {k}, slot))", f"slot = next_resident(s, {k})")
-            lines.add(
-                f"s.steps.planning[{k}] = 0",
-                f"if s.steps.size[{k}] + s.steps.steady_batch[{k}] == 0:",
-                "    return MORE",
-            )
+                lines.add(f"status = schedule_{k}(s, slot)")
+                if self._grows():
+                    with lines.block("if status == BLOCKED:"):
+                        lines.add(f"if not is_resident(s, {k}, slot):", "    break")
+                    lines.add("elif status != MORE:", "    return status")
+                lines.add(f"slot = next_resident(s, {k})")
+            if self._served(self.places[k]):
+                alone = f" and prefill_in_batch(s, {k}) == 0.0" if kind.exclusive_prefill else ""
+                with lines.block(f"if s.pools.preemptions == before{alone}:"):
+                    lines.add(f"status = admit_{k}(s, before)", "if status != MORE:", "    return status")
+            lines.add(f"s.steps.planning[{k}] = 0")
+            with lines.block(
+                f"if s.steps.size[{k}] + s.steps.steady_batch[{k}] == 0 and s.pools.preemptions == before:"
+            ):
+                lines.add("return MORE")
             self._surround(_COST, k, kind.cost)
             cost = self._checked(kind.cost, "cost", k)
-            lines.add(f"s.steps.running[{k}] = 1")
+            lines.add(f"s.steps.running[{k}] = 1", "s.steps.started = 1")
             lines.add(f"set_clock(s, {self.sources.index(self.places[k])}, s.now + {cost})", "return MORE")
         lines.add("")

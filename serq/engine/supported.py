@@ -20,8 +20,8 @@ def _reasons(program: p.Program) -> Iterator[str]:
     yield from _pool_reasons(program)
     for stage in program.stages:
         if isinstance(stage.kind, p.Step):
-            if program.pools and (stage.kind.memory is not None or stage.kind.plan_ahead):
-                yield f"stage {stage.name} has to do with pools"
+            if program.pools and stage.kind.plan_ahead:
+                yield f"stage {stage.name} plans ahead"
             limits = (stage.kind.budget, *(() if stage.kind.chunk is None else (stage.kind.chunk,)))
             if any(isinstance(n, e.StageState) and n.fact == "budget_left" for x in limits for n in e.walk(x)):
                 yield f"a limit of stage {stage.name} reads budget_left"
@@ -40,10 +40,14 @@ def _pool_reasons(program: p.Program) -> Iterator[str]:
     for pool in program.pools:
         if pool.spill is not None:
             yield f"pool {pool.name} spills"
-        if pool.admit_via is not None:
-            yield f"pool {pool.name} is served by a step stage"
-    if any(isinstance(x, p.Grow) or (isinstance(x, p.Run) and x.growing is not None) for x in program.code):
+    if any(isinstance(x, p.Grow) for x in program.code):
         yield "a hold grows"
+    growing = [x.growing for x in program.code if isinstance(x, p.Run) and x.growing is not None]
+    memory = {stage.kind.memory for stage in program.stages if isinstance(stage.kind, p.Step)}
+    for ref in growing:
+        for place in range(ref.base, ref.base + ref.size):
+            if program.pools[place].preempt != "none" and place not in memory:
+                yield f"pool {program.pools[place].name} preempts and is no memory of a stage"
 
 
 def _why_not_node(node: e.Expr) -> str | None:

@@ -1,0 +1,121 @@
+"""Programs with step stages, with memory and without, do the same on both engines, to the bit or to the word."""
+
+from dataclasses import replace
+
+import pytest
+from deployments import deployment
+from engines import assert_same, events_of_both
+from step_programs import step_program, traced_program
+
+from serq.base.errors import RunError
+from serq.codegen import jit
+from serq.engine.supported import why_not
+from serq.engines import run_compiled
+from serq.ir.program import Program, Step
+from serq.models import shipped
+from serq.pipeline import SimulateOptions, load, load_text, run_options
+from serq.semantics.options import RunOptions
+from serq.semantics.reference import simulate
+
+LOADED = {model.name: load(model.path).program for model in shipped()}
+MODELS = {name: program for name, program in LOADED.items() if any(isinstance(s.kind, Step) for s in program.stages)}
+LLVM = ("llvm",) if jit.available() else ()
+BACKENDS = ("cpython", *LLVM)
+FEW = [*((seed, "cpython") for seed in range(20)), *((seed, b) for b in LLVM for seed in range(5))]
+DEPLOYMENTS = [*((seed, "cpython") for seed in range(160)), *((seed, b) for b in LLVM for seed in range(6))]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_cache(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SERQ_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+def short(program: Program, horizon: float = 60.0) -> RunOptions:
+    options = run_options(program, SimulateOptions(horizon=horizon, warmup=horizon / 10, seed=5))
+    return replace(options, keep_samples=True)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", MODELS)
+def test_shipped_models(name, backend):
+    program = MODELS[name]
+    assert why_not(program) is None
+    assert events_of_both(program, short(program, 5.0 if name == "two_resource" else 30.0), backend, opt=0) > 20
+
+
+@pytest.mark.parametrize(("seed", "backend"), FEW)
+def test_generated_step_stages(seed, backend):
+    program = load_text(step_program(seed)).program
+    assert why_not(program) is None
+    assert events_of_both(program, short(program), backend, opt=0) > 5
+
+
+@pytest.mark.parametrize(("seed", "backend"), FEW)
+def test_generated_traces(seed, backend, tmp_path):
+    text, trace = traced_program(seed)
+    program, path = load_text(text).program, tmp_path / "t.csv"
+    path.write_text(trace)
+    assert why_not(program) is None
+    assert events_of_both(program, replace(short(program), trace=str(path)), backend, opt=0) > 5
+
+
+def test_a_trace_of_many_sessions_that_begin_together(tmp_path):
+    program = load_text(
+        'stage d : delay;\nworkload { arrive trace; trace "t.csv"; }\n'
+        "session { turn; run d (out); observe r = now; end; }\nrun { horizon 9; seed 2; }"
+    ).program
+    rows = [f"{i},1,1,{i % 7},0,{3 * (i > 900)}\n" for i in range(3000)]
+    (tmp_path / "t.csv").write_text("session,turn,new,out,think,start\n" + "".join(rows))
+    options = replace(short(program, 9.0), warmup=0.0, trace=str(tmp_path / "t.csv"))
+    for backend in BACKENDS:
+        assert events_of_both(program, options, backend) > 2000
+
+
+@pytest.mark.parametrize(("seed", "backend"), DEPLOYMENTS)
+def test_generated_deployments(seed, backend, tmp_path):
+    made = deployment(seed, compiled=True)
+    program, path = load_text(made.text).program, tmp_path / "trace.csv"
+    if why_not(program) is not None:
+        return
+    path.write_text(made.trace)
+    trace = None if program.trace is None else str(path)
+    assert_same_outcome(program, replace(short(program, made.horizon or 40.0), trace=trace), backend)
+
+
+def test_most_deployments_are_compiled():
+    compiled = sum(why_not(load_text(deployment(seed, compiled=True).text).program) is None for seed in range(40))
+    assert compiled >= 20
+
+
+def assert_same_outcome(program: Program, options: RunOptions, backend: str) -> None:
+    try:
+        expected = simulate(program, options)
+    except RunError as error:
+        stopped = error
+    else:
+        stopped = None
+    if stopped is not None:
+        with pytest.raises(RunError) as found:
+            run_compiled(program, options, 1, backend=backend, bounds_checked=True, opt=0)
+        assert found.value.diagnostics == stopped.diagnostics
+        return
+    (run,) = run_compiled(program, options, 1, backend=backend, bounds_checked=True, opt=0).results
+    assert_same(run, expected)
+
+
+@pytest.mark.parametrize("name", ["vllm", "two_resource"])
+def test_counting_one_by_one_gives_the_same(name):
+    program = MODELS[name]
+    options = replace(short(program, 60.0), keep_samples=False)
+    (together,) = run_compiled(program, options, 1).results
+    (alone,) = run_compiled(program, options, 1, together=False).results
+    assert together.events > 5000
+    assert_same(together, alone)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_counting_one_by_one_gives_what_the_reference_does(seed):
+    program = load_text(step_program(seed)).program
+    assert events_of_both(program, short(program), "cpython", together=False) > 5
