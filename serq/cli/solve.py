@@ -7,8 +7,10 @@ import click
 
 from serq.api.remarks import remarks
 from serq.api.solved import METHODS, SolveResult, solve_program
+from serq.base.errors import UsageError
 from serq.cli.common import Common, common_options, load
 from serq.cli.options import chain_options
+from serq.cli.passing import passing_data, passing_text
 from serq.cli.progress import exploring
 from serq.cli.tables import table
 from serq.ir.numbers import cut, rational, short
@@ -17,6 +19,7 @@ from serq.pipeline import Solved, SolveOptions
 from serq.semantics.metastability import Metastability
 from serq.studies.conditions import conditions
 from serq.studies.derivative import Derivatives, derivatives
+from serq.studies.passing import passing
 from serq.studies.phase_type import Extrapolation, extrapolate, stands_in
 
 _WIDE = 10_000
@@ -24,6 +27,9 @@ _METHOD = "Elimination in a band (gth), p-adic lifting (dixon, rational), sparse
 _LAWS = "Second moments and quantiles of observed times, at any size or never (default: where the chain is small)."
 
 _METASTABILITY = "Whether the chain switches rarely between two conditions, and how often."
+_TRANSIENT = "The measures at time T instead of in the long run."
+_INITIAL = "Begin in the long run's states of that kind, such as 'stage.svc.number >= 3'."
+_UNTIL = "The mean time until states of that kind are entered; with --transient, the probability that they are by T."
 _DERIVATIVE = "How fast every measure changes with this `let` (repeatable)."
 
 
@@ -35,6 +41,9 @@ _DERIVATIVE = "How fast every measure changes with this `let` (repeatable)."
 @click.option("--distributions/--no-distributions", "laws", default=None, help=_LAWS)
 @click.option("--derivative", "constants", multiple=True, metavar="NAME", help=_DERIVATIVE)
 @click.option("--metastability", "stable", is_flag=True, help=_METASTABILITY)
+@click.option("--transient", "time", type=float, metavar="T", help=_TRANSIENT)
+@click.option("--initial", metavar="STATES", help=_INITIAL)
+@click.option("--until", metavar="STATES", help=_UNTIL)
 @chain_options()
 def command(
     common: Common,
@@ -45,6 +54,9 @@ def command(
     laws: bool | None,
     constants: tuple[str, ...],
     stable: bool,
+    time: float | None,
+    initial: str | None,
+    until: str | None,
 ) -> None:
     """Solve a program's Markov chain exactly.
 
@@ -53,6 +65,13 @@ def command(
     """
     program = common.load()
     options = replace(solving, exact=exact or None, method=method, distributions=laws)
+    if time is not None or until is not None:
+        with exploring(common.quiet) as progress:
+            passed = passing(program, time, initial, until, options, progress)
+        common.emit(passing_text(program, passed), passing_data(program, passed))
+        return
+    if initial is not None:
+        raise UsageError("--initial says where --transient and --until begin")
     with exploring(common.quiet) as progress:
         result = solve_program(program, options, progress)
     found = tuple(_derivatives(common, program, name, options) for name in constants)

@@ -1,0 +1,44 @@
+"""The answer of `serq solve --transient` and `--until`: the chain before its steady state."""
+
+from serq.api.remarks import remarks
+from serq.cli.tables import table
+from serq.ir.numbers import as_json, cut, estimate_json, rational, short
+from serq.ir.program import Program
+from serq.ir.provenance import provenance
+from serq.studies.passing import Passing
+
+
+def passing_text(program: Program, found: Passing) -> str:
+    """The answer for a person."""
+    start = "its beginning" if found.initial is None else f"where {found.initial}"
+    out = [f"{program.name}: {found.chain.size} states, from {start}", *remarks(found.chain)]
+    if found.mean_time is not None:
+        exact = rational(found.mean_time)
+        mean = f"{cut(exact)} = {short(found.mean_time, 10)}" if exact else short(found.mean_time, 10)
+        out.append(f"mean time until {found.until}: {mean}")
+    if found.chance is not None and found.time is not None:
+        out.append(f"by time {found.time:g} with probability {short(found.chance, 10)}")
+    text = "\n".join(out) + "\n"
+    if found.time is None:
+        return text
+    known = [e for e in found.estimates if e.value is not None]
+    rows = [(e.measure, short(e.value, 10), "" if e.bound is None else f"{e.bound:.1e}") for e in known]
+    text += f"\nat time {found.time:g}\n\n" + table(rows, ("measure", "value", "error at most"), right=(1, 2))
+    silent = [e for e in found.estimates if e.value is None]
+    return text + ("\nno value:\n" + "".join(f"  {e.measure}: {e.reason}\n" for e in silent) if silent else "")
+
+
+def passing_data(program: Program, found: Passing) -> dict[str, object]:
+    """The same for JSON."""
+    mean = found.mean_time
+    return provenance(program, "transient", "numpy", "scipy", "python-flint") | {
+        "states": found.chain.size,
+        "initial": found.initial,
+        "time": found.time,
+        "measures": {e.measure: estimate_json(e) for e in found.estimates},
+        "until": found.until,
+        "mean_time": None
+        if mean is None
+        else {"value": as_json(mean)} | ({"exact": str(mean)} if rational(mean) else {}),
+        "chance": None if found.chance is None else {"value": found.chance, "bound": as_json(found.chance_bound)},
+    }

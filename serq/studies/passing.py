@@ -1,0 +1,84 @@
+"""A program before its steady state: its measures at a time, and when it first comes to some states.
+
+It starts as it is written, or, given a set of states, from those as likely as they are in the long run.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from serq.base.errors import UsageError
+from serq.ir.chain import Chain
+from serq.ir.expr import Number
+from serq.ir.program import Program
+from serq.ir.results import Estimate
+from serq.pipeline import SolveOptions, explore_chain, solve_chain
+from serq.semantics.first_passage import mean_times
+from serq.semantics.generator import merged_rates
+from serq.semantics.predicates import states_where
+from serq.semantics.transient import at_time, values_at
+
+
+@dataclass(frozen=True)
+class Passing:
+    """What was found. `estimates` are the measures at `time` (none without one).
+
+    `mean_time`: until the states `until` are first entered; `chance` that they are by `time`, and a bound on its error.
+    """
+
+    chain: Chain
+    initial: str | None
+    time: float | None
+    until: str | None
+    estimates: tuple[Estimate, ...]
+    mean_time: Number | None
+    chance: float | None
+    chance_bound: float | None
+
+
+def passing(
+    program: Program,
+    time: float | None,
+    initial: str | None,
+    until: str | None,
+    options: SolveOptions,
+    progress: Callable[[int, int], None] | None = None,
+) -> Passing:
+    """Follow the chain from the beginning, or from the states `initial`, to a time and to the states `until`.
+
+    UsageError for a set of states that is none; NoSteadyStateError when `initial` asks for a steady state that does
+    not exist; LimitError where the states `until` are not entered with probability 1 or the time takes too many steps.
+    """
+    if time is None and until is None:
+        raise UsageError("say which time, or until which states")
+    chain = explore_chain(program, options, progress)
+    start = _start(chain, program, initial, options)
+    estimates = () if time is None else values_at(chain, start, time)
+    if until is None:
+        return Passing(chain, initial, time, until, estimates, None, None, None)
+    target = states_where(chain, until)
+    rows = merged_rates(chain)
+    times = mean_times(rows, target)
+    mean_time: Number = sum((p * t for p, t in zip(start, times, strict=True) if p), Fraction(0))
+    if time is None:
+        return Passing(chain, initial, time, until, estimates, mean_time, None, None)
+    stopped = tuple({} if i in target else row for i, row in enumerate(rows))
+    found = at_time(stopped, start, time)
+    chance = float(sum(found.probabilities[i] for i in target))
+    return Passing(chain, initial, time, until, estimates, mean_time, min(chance, 1.0), found.bound)
+
+
+def _start(chain: Chain, program: Program, initial: str | None, options: SolveOptions) -> list[Number]:
+    start: list[Number] = [Fraction(0)] * chain.size
+    if initial is None:
+        for state, probability in chain.initial:
+            start[state] = probability
+        return start
+    where = states_where(chain, initial)
+    probabilities = solve_chain(chain, program, replace(options, method="auto")).solution.probabilities
+    total = sum(probabilities[i] for i in where)
+    if not total:
+        raise UsageError(f"in the long run there is no state in which {initial.strip()}")
+    for i in where:
+        start[i] = probabilities[i] / total
+    return start
