@@ -55,9 +55,26 @@ class StudyAnswer(Tabular):
 
     def to_dict(self) -> dict[str, object]:
         """What `serq study --json` prints."""
+        return self._provenance() | study_data(self.result)
+
+    def _provenance(self) -> dict[str, object]:
         plan = self.result.plan
         head = provenance(plan.policies[0].base, "study", "numpy", "scipy", "sympy", "python-flint")
-        return head | {"seed": plan.simulation.seed} | study_data(self.result)
+        return head | {"seed": plan.simulation.seed}
+
+    def to_html(self) -> str:
+        """The report of `serq study --html`: one file with pictures and tables (needs the extra `plot`)."""
+        from serq.studies.page import page
+
+        simulation = self.result.plan.simulation
+        settings = {name: getattr(simulation, name) for name in ("horizon", "warmup", "replications", "confidence")}
+        return page(self.result, self._provenance() | settings)
+
+    def plot(self, path: str | Path) -> None:
+        """Draw the usual measures, or those that were asked for, into an SVG, PNG or PDF file (needs `plot`)."""
+        from serq.studies.plots import write_plot
+
+        write_plot(self.result, shown(self.result.plan), Path(path))
 
     def rows(self) -> list[dict[str, object]]:
         """A row per point and measure, as in the CSV file."""

@@ -12,6 +12,7 @@ from serq.compare.three_way import CheckOptions, ThreeWay, three_way
 from serq.ir.numbers import cut, short, with_interval
 from serq.ir.results import Estimate
 from serq.pipeline import SimulateOptions, SolveOptions
+from serq.studies.words import percentage
 
 _FALSE_ALARM_HELP = "Probability that witnesses which agree are said to disagree anywhere."
 
@@ -102,12 +103,6 @@ def _cells(row: Row) -> tuple[str, ...]:
     simulated = "" if row.simulated is None else with_interval(row.simulated)
     verdict = row.verdict.upper() if row.verdict == "disagrees" else row.verdict
     return (row.measure.name, simulated, _known(row.exact), _known(row.closed), z, finds, verdict)
-
-
-def percentage(share: float) -> str:
-    """Two digits, and no exponent: `0.17%`, `110%`."""
-    percent = 100 * share
-    return f"{percent:.2g}%" if percent < 99.5 else f"{float(f'{percent:.2g}'):.0f}%"
 
 
 def _known(estimate: Estimate | None) -> str:

@@ -21,6 +21,7 @@ from serq.compare.agree import FALSE_ALARM
 from serq.pipeline import SimulateOptions, SolveOptions
 from serq.studies.grid import parse_axis, split
 from serq.studies.plan import AS_WRITTEN, Plan, Policy
+from serq.studies.plots import check_plot, need_plots
 from serq.studies.results import StudyResult
 from serq.studies.runners import processes
 from serq.studies.store import Directory
@@ -37,6 +38,8 @@ _REFINE = "Add up to K points to each line, where the first measure bends most."
 _RESUME = "Keep every finished point in DIR, and use what is there (default: beside --out)."
 _DASK = "Let the workers of this dask scheduler do the work."
 _LAWS = "Exact second moments and quantiles of observed times (default: where that costs little)."
+_PLOT = "Draw the measures over the first constant that is varied: an SVG, PNG or PDF file."
+_HTML = "Write a report with pictures and tables in one file that needs no network."
 _FORMAT = "Form of the report (default: by the name of --out, else text)."
 _FALSE_ALARM_HELP = "Probability that methods which agree are said to disagree anywhere."
 
@@ -98,7 +101,13 @@ class Asked:
         form = format_of(self.common.out, self.common.as_json, self.form)
         if form == "parquet":
             need_parquet()
-        for path in (self.common.out, self.plot, self.html):
+        if self.plot is not None:
+            check_plot(Path(self.plot))
+        if self.html is not None:
+            need_plots()
+        if (self.plot or self.html) and not self.vary:
+            raise UsageError("a picture needs a constant to draw over: --vary N=1:20")
+        for path in (self.common.out, self.html):
             if path is not None:
                 check_target(Path(path))
         return form
@@ -121,6 +130,8 @@ class Asked:
 @click.option("--measure", "measures", multiple=True, metavar="M", help=_MEASURE)
 @click.option("--methods", metavar="LIST", help=_METHODS)
 @click.option("--refine", type=click.IntRange(min=0), metavar="K", default=0, help=_REFINE)
+@click.option("--plot", metavar="F.svg", help=_PLOT)
+@click.option("--html", metavar="F.html", help=_HTML)
 @click.option("--format", "form", type=click.Choice(FORMATS), help=_FORMAT)
 @click.option("--resume", metavar="DIR", help=_RESUME)
 @simulation_options(replications=4, jobs_help="Tasks at a time (default: as many as there are processors).")
@@ -138,7 +149,7 @@ def command(ctx: click.Context, /, common: Common, **given: Any) -> None:
     is 1; so it is when two methods disagree. With --out or --resume a study that was ended, in whatever way, goes on
     where it was.
     """
-    asked = Asked(common=common, **{"plot": None, "html": None, "dask": None} | given)
+    asked = Asked(common=common, **{"dask": None} | given)
     form = asked.check_targets()
     result = _carry_out(asked)
     _write(asked, form, result)
@@ -159,6 +170,15 @@ def _carry_out(asked: Asked) -> StudyResult:
 
 
 def _write(asked: Asked, form: str, result: StudyResult) -> None:
+    answer = StudyAnswer(result)
+    if asked.plot is not None:
+        answer.plot(asked.plot)
+    if asked.html is not None:
+        write_text(Path(asked.html), answer.to_html())
+    _report(asked, form, result)
+
+
+def _report(asked: Asked, form: str, result: StudyResult) -> None:
     if form == "parquet":
         write_parquet(result, Path(asked.common.out or ""))
         return

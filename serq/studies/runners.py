@@ -22,22 +22,21 @@ def in_turn(tasks: Sequence[Task]) -> Iterator[Done]:
 
 
 def processes(jobs: int) -> Runner:
-    """At most so many at a time, each in a process of its own kind."""
+    """At most so many at a time, each in a process of its own; one at a time in this process."""
+    return in_turn if jobs <= 1 else lambda tasks: _apart(tasks, jobs)
 
-    def run(tasks: Sequence[Task]) -> Iterator[Done]:
-        if jobs <= 1 or len(tasks) <= 1:
-            yield from in_turn(tasks)
-            return
-        left = list(tasks)
-        finished: set[str] = set()
-        try:
-            for task, data in _together(left, min(jobs, len(left))):
-                finished.add(task.key)
-                yield task, data
-        except BrokenProcessPool:
-            yield from _alone([task for task in left if task.key not in finished], jobs)
 
-    return run
+def _apart(tasks: Sequence[Task], jobs: int) -> Iterator[Done]:
+    """In processes, never in this one: a task may cost its process the life."""
+    if not tasks:
+        return
+    finished: set[str] = set()
+    try:
+        for task, data in _together(tasks, min(jobs, len(tasks))):
+            finished.add(task.key)
+            yield task, data
+    except BrokenProcessPool:
+        yield from _alone([task for task in tasks if task.key not in finished], jobs)
 
 
 def _together(tasks: Sequence[Task], jobs: int) -> Iterator[Done]:
@@ -65,6 +64,6 @@ def _alone(tasks: Sequence[Task], jobs: int) -> Iterator[Done]:
                 data = pool.submit(work, task).result()
         except BrokenProcessPool:
             yield task, Outcome("broken", _KILLED).to_data()
-            yield from processes(jobs)(tasks[place + 1 :])
+            yield from _apart(tasks[place + 1 :], jobs)
             return
         yield task, data

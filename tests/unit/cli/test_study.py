@@ -178,6 +178,34 @@ def test_policies(study) -> None:
     assert "two policies have the same name" in twice.err
 
 
+def test_pictures_and_a_page(study, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    targets = "--plot", tmp_path / "f.svg", "--html", tmp_path / "new" / "r.html"
+    done = study(*SOLVED, "--measure", "stage.svc.number", *targets)
+    assert done.status == 0
+    assert (tmp_path / "f.svg").read_text().startswith("<?xml")
+    page = (tmp_path / "new" / "r.html").read_text()
+    assert "AGREES at all 3 points" in page
+    assert page.count("<img ") == 1
+    nothing = study("--methods", "closed", "--html", tmp_path / "r.html")
+    assert nothing.status == 2
+    assert "a picture needs a constant to draw over" in nothing.err
+
+
+@pytest.mark.parametrize(
+    ("words", "module", "extra"),
+    [(("--plot", "f.svg"), "matplotlib", "plot"), (("--html", "r.html"), "matplotlib", "plot"),
+     (("--out", "t.parquet"), "pyarrow", "frames")],
+)  # fmt: skip
+def test_an_extra_that_is_not_installed(study, monkeypatch, words, module, extra) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    done = study(*SOLVED, *words)
+    assert done.status == 2
+    assert "error[SQ827]" in done.err
+    assert f"needs {module}, which is not installed" in done.err
+    assert f"hint: pip install 'serq[{extra}]'" in done.err
+
+
 @pytest.mark.parametrize(
     ("words", "status", "says"),
     [
