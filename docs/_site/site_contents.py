@@ -5,6 +5,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 SECTIONS = {"Tutorial": "tutorial", "How to": "howto", "Reference": "reference", "Explanation": "explanation"}
+FIRST = ("first-model",)
 FOLDERS = ("reference/errors", "decisions")
 
 
@@ -20,7 +21,8 @@ def contents(docs: Path, page: str) -> str:
 
 
 def _tree(docs: Path, folder: str, title: str) -> str:
-    pages = [f"{folder}/{path.stem}" for path in sorted((docs / folder).glob("*.md"))]
+    stems = sorted((path.stem for path in (docs / folder).glob("*.md")), key=lambda stem: (stem not in FIRST, stem))
+    pages = [f"{folder}/{stem}" for stem in stems]
     return _tree_of(title, pages + [f"{f}/index" for f in FOLDERS if f.startswith(f"{folder}/")])
 
 

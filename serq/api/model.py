@@ -1,5 +1,7 @@
 """A loaded program, and a method for each question that can be asked of it.
 
+For instance::
+
     import serq
 
     p = serq.load("mm1n", N=8)
