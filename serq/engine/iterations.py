@@ -7,13 +7,20 @@ the program, which walks through the residents with the functions here.
 from serq.codegen.lang import f64, i64
 from serq.engine.residents import is_resident, leave_done, remove_resident
 from serq.engine.state import INF, Sim
-from serq.engine.steady import end_together, make_loose, make_steady, plan_together, take_tokens
+from serq.engine.steady import (
+    TOGETHER,
+    end_together,
+    make_loose,
+    make_steady,
+    plan_together,
+    take_memory,
+    take_tokens,
+)  # fmt: skip
 from serq.engine.step_state import DECODE, PREFILL
 
 DECODE_FIRST = 1
 EXCLUSIVE_PREFILL = 2
 PLAN_AHEAD = 4
-TOGETHER = 8
 """Bits of `options`."""
 
 
@@ -82,6 +89,7 @@ def count_together(s: Sim, k: i64) -> bool:
     if not (make_steady(s, k) and plan_together(s, k)):
         make_loose(s, k)
         return False
+    take_memory(s, k)
     s.steps.steady_batch[k] = s.steps.steady_count[k]
     s.steps.left[k] -= float(s.steps.steady_count[k])
     s.steps.listed[k] = s.steps.loose_count[k]
@@ -176,7 +184,7 @@ def decoding_in_batch(s: Sim, k: i64) -> f64:
 
 def held_in_batch(s: Sim, k: i64, phase: i64) -> f64:
     """What those in a phase hold of the stage's memory."""
-    total = 0.0
+    total = s.steps.steady_held[k] if phase == DECODE and s.steps.steady_batch[k] > 0 else 0.0
     for i in range(k * s.cap, k * s.cap + s.steps.size[k]):
         slot = s.steps.batch[i]
         if s.steps.phase[slot] == phase:

@@ -42,7 +42,7 @@ from serq.engine.iterations import (
 from serq.engine.laws import good_bernoulli, good_det, good_erlang, good_exp, good_geometric, good_h2, good_uniform
 from serq.engine.observing import close_all, close_batches, observe_log, observe_sketch, reach_gauge, read_gauge
 from serq.engine.replaying import goes_on, replayed, row_of_turn
-from serq.engine.residents import busy_step, count_decoding, held_by, is_resident, join_step, queue_step, work_step
+from serq.engine.residents import busy_step, count_decoding, is_resident, join_step, queue_step, work_step
 from serq.engine.serving import (
     clear_clock, empty_shared, join_delay, join_many, join_shared, join_single, leave_delay, leave_many, leave_shared,
     leave_single, make_ready, next_ready, note_left, rest_shared, set_clock,
@@ -51,6 +51,7 @@ from serq.engine.sessions import begin_stream, give_slot, take_slot
 from serq.engine.state import (
     DONE, DRAIN, FAILED, FAULT, GROW, INF, MORE, NAN, NEVER, NOBODY, RESTED, Sim, fail, fail_with,
 )
+from serq.engine.steady import held_by
 from serq.engine.step_state import DECODE, PREFILL
 """
 

@@ -106,16 +106,6 @@ def work_step(s: Sim, stage: i64) -> f64:
     return total
 
 
-def held_by(s: Sim, k: i64, phase: i64) -> f64:
-    """What residents in a phase hold of the stage's memory."""
-    total = 0.0
-    for i in range(k * s.cap, k * s.cap + s.steps.count[k]):
-        slot = s.steps.residents[i]
-        if s.steps.phase[slot] == phase:
-            total += s.steps.held[slot]
-    return total
-
-
 def count_decoding(s: Sim, k: i64) -> f64:
     """Residents that decode."""
     total = s.steps.steady_count[k]

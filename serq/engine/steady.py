@@ -11,9 +11,14 @@ put together one by one, as it is where the program's order of service is anothe
 """
 
 from serq.codegen.lang import cold, f64, floor, i64
+from serq.engine.entries import evict_oldest, excess, up
 from serq.engine.residents import drop_loose, leave_done, remaining
 from serq.engine.state import Sim
-from serq.engine.step_state import DECODE, FAR
+from serq.engine.step_state import DECODE, FAR, WIDEST
+
+TOGETHER = 8
+PLAIN = 16
+"""Bits of `options`: residents may be counted together, and the memory evicts in the order of release."""
 
 LARGEST = 2.0**52
 """Up to here whole numbers can be counted as integers."""
@@ -34,7 +39,7 @@ def make_steady(s: Sim, k: i64) -> bool:
     good = True
     for i in range(base, base + s.steps.loose_count[k]):
         slot = s.steps.loose[i]
-        if s.steps.phase[slot] == DECODE and s.steps.part[slot] < 0 and is_whole(s.work[slot]):
+        if s.steps.phase[slot] == DECODE and can_be_steady(s, k, slot):
             begin_steady(s, k, slot)
         else:
             if s.steps.phase[slot] == DECODE:
@@ -45,10 +50,40 @@ def make_steady(s: Sim, k: i64) -> bool:
     return good
 
 
+def can_be_steady(s: Sim, k: i64, slot: i64) -> bool:
+    """Whether all amounts of a decoding resident are whole, and its growth takes a block whenever one is full."""
+    if not is_whole(s.work[slot]) or not is_whole(s.steps.held[slot]):
+        return False
+    if s.steps.part[slot] < 0:
+        return True
+    if s.steps.pool[slot] != s.steps.memory[k] or s.steps.width[k] == 0:
+        return False
+    position = s.pools.position[s.steps.at[slot]]
+    units = s.pools.units[s.steps.at[slot]]
+    if not is_whole(position) or not is_whole(units):
+        return False
+    return position + s.work[slot] <= units or float(in_blocks(s, k, int(position))) == units
+
+
+def in_blocks(s: Sim, k: i64, position: i64) -> i64:
+    """The units that a computed position takes."""
+    width = s.steps.width[k]
+    return (position + width - 1) // width * width
+
+
 def begin_steady(s: Sim, k: i64, slot: i64) -> None:
     """A resident is counted together with the others from now on."""
     finish = s.steps.round[k] + int(s.work[slot])
     s.steps.steady[slot] = 1
+    s.steps.crosses[slot] = 0
+    s.steps.steady_held[k] += s.steps.held[slot]
+    if s.steps.part[slot] >= 0:
+        at = s.steps.at[slot]
+        base = int(s.pools.position[at]) - s.steps.round[k]
+        s.steps.base[slot] = base
+        if s.pools.position[at] + s.work[slot] > s.pools.units[at]:
+            s.steps.crosses[slot] = 1
+            s.steps.crossings[k * WIDEST + base % s.steps.width[k]] += 1
     s.steps.finish[slot] = finish
     s.steps.steady_count[k] += 1
     if finish < s.steps.next_finish[k]:
@@ -60,6 +95,17 @@ def end_steady(s: Sim, k: i64, slot: i64) -> None:
     s.work[slot] = remaining(s, k, slot)
     s.steps.steady[slot] = 0
     s.steps.steady_count[k] -= 1
+    if s.steps.part[slot] >= 0:
+        at = s.steps.at[slot]
+        position = s.steps.base[slot] + s.steps.round[k]
+        s.pools.position[at] = float(position)
+        if s.steps.crosses[slot] == 1:
+            s.steps.crossings[k * WIDEST + s.steps.base[slot] % s.steps.width[k]] -= 1
+            planned = position + 1 if s.steps.steady_batch[k] > 0 else position
+            units = float(in_blocks(s, k, planned))
+            s.steps.held[slot] += units - s.pools.units[at]
+            s.pools.units[at] = units
+    s.steps.steady_held[k] -= s.steps.held[slot]
 
 
 @cold
@@ -93,6 +139,7 @@ def plan_together(s: Sim, k: i64) -> bool:
     if not (left >= 0.0 and (left == floor(left))):
         return False
     base = k * s.cap
+    more = blocks_due(s, k)
     for i in range(base, base + s.steps.loose_count[k]):
         slot = s.steps.loose[i]
         tokens = s.work[slot] if s.work[slot] <= s.steps.most[k] else s.steps.most[k]
@@ -100,8 +147,67 @@ def plan_together(s: Sim, k: i64) -> bool:
             return False
         if tokens > left and not is_last(s, k, slot):
             return False
-        left -= min(tokens, left)
-    return True
+        tokens = min(tokens, left)
+        left -= tokens
+        if s.steps.part[slot] >= 0:
+            if s.steps.pool[slot] != s.steps.memory[k]:
+                return False
+            at = s.steps.at[slot]
+            more += max(up(s.pools.position[at] + tokens, s.steps.block[k]) - s.pools.units[at], 0.0)
+    return more == 0.0 or has_memory(s, k, more)
+
+
+def blocks_due(s: Sim, k: i64) -> f64:
+    """The units that the next tokens of the steady residents take."""
+    width = s.steps.width[k]
+    if width == 0:
+        return 0.0
+    return float(s.steps.crossings[k * WIDEST + (-s.steps.round[k]) % width] * width)
+
+
+def has_memory(s: Sim, k: i64, more: f64) -> bool:
+    """Whether so many units fit, whoever asks for them first; what is evicted for it may only depend on its age."""
+    pool = s.steps.memory[k]
+    if s.pools.used[pool] + more > s.steps.cap[k]:
+        return False
+    return s.steps.options[k] & PLAIN != 0 or s.pools.used[pool] + s.pools.cached[pool] + more <= s.steps.cap[k]
+
+
+def take_memory(s: Sim, k: i64) -> None:
+    """The steady residents take the units for their next tokens, which are there."""
+    more = blocks_due(s, k)
+    if more == 0.0:
+        return
+    pool = s.steps.memory[k]
+    if excess(s, pool, more, s.steps.cap[k]) > 0.0:
+        evict_oldest(s, pool, more, s.steps.cap[k], s.steps.block[k])
+    s.pools.used[pool] += more
+    s.pools.touched[pool] = 1
+    s.steps.steady_held[k] += more
+
+
+def held_by(s: Sim, k: i64, phase: i64) -> f64:
+    """What residents in a phase hold of the stage's memory."""
+    total = s.steps.steady_held[k] if phase == DECODE else 0.0
+    for i in range(k * s.cap, k * s.cap + s.steps.loose_count[k]):
+        slot = s.steps.loose[i]
+        if s.steps.phase[slot] == phase:
+            if s.steps.steady_count[k] > 0 and not is_whole(s.steps.held[slot]):
+                make_loose(s, k)
+                return held_by_all(s, k, phase)
+            total += s.steps.held[slot]
+    return total
+
+
+@cold
+def held_by_all(s: Sim, k: i64, phase: i64) -> f64:
+    """The same where all are loose, added up in their order."""
+    total = 0.0
+    for i in range(k * s.cap, k * s.cap + s.steps.count[k]):
+        slot = s.steps.residents[i]
+        if s.steps.phase[slot] == phase:
+            total += s.steps.held[slot]
+    return total
 
 
 def is_last(s: Sim, k: i64, slot: i64) -> bool:

@@ -17,6 +17,9 @@ NEVER_ADMITTED = 2**60
 """Ranks from here on are those of residents that no pool has ever admitted: they come last, in the order of joining."""
 
 
+WIDEST = 1024
+"""The largest block with which growth is counted together."""
+
 FAR = 2**62
 """A round that never comes."""
 
@@ -47,6 +50,13 @@ class Steps:
     steady_batch: Annotated[I64Array, "stage"]
     round: Annotated[I64Array, "stage"]
     next_finish: Annotated[I64Array, "stage"]
+    steady_held: Annotated[F64Array, "stage"]
+    cap: Annotated[F64Array, "stage"]
+    block: Annotated[F64Array, "stage"]
+    width: Annotated[I64Array, "stage"]
+
+    # per stage, `WIDEST` items: of the steady residents that grow, how many have a `base` with this remainder
+    crossings: I64Array
 
     # per stage and slot: residents by rank, the loose ones among them, those that are to be given
     # tokens, and the batch in the order of scheduling
@@ -69,6 +79,8 @@ class Steps:
     held: Annotated[F64Array, "slot"]
     steady: Annotated[I64Array, "slot"]
     finish: Annotated[I64Array, "slot"]
+    base: Annotated[I64Array, "slot"]
+    crosses: Annotated[I64Array, "slot"]
 
     joined: i64
     value: f64

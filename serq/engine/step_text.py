@@ -8,6 +8,7 @@ from serq.engine.expressions import Expressions, Surroundings
 from serq.engine.holds import Holds
 from serq.engine.sites import Site
 from serq.ir import expr as e
+from serq.ir import flow
 from serq.ir import program as p
 
 _BEFORE = {"nres": "float(s.steps.count[{k}])", "ndec": "count_decoding(s, {k})", "kvb": "held_by(s, {k}, DECODE)",
@@ -24,9 +25,23 @@ def step_stages(program: p.Program) -> tuple[int, ...]:
     return tuple(place for place, stage in enumerate(program.stages) if isinstance(stage.kind, p.Step))
 
 
-def counts_together(kind: p.Step) -> bool:
-    """Whether decoding residents are served in the order of admission, so that they may be counted together."""
-    return not kind.decode_first and not kind.exclusive_prefill
+def counts_together(program: p.Program, place: int) -> bool:
+    """Whether residents are served in the order of admission, so that they may be counted together.
+
+    Where the stage admits, all of them must be in a hold: one that was never admitted stands behind those that are.
+    """
+    kind = program.stages[place].kind
+    assert isinstance(kind, p.Step)
+    if kind.decode_first or kind.exclusive_prefill:
+        return False
+    if all(pool.admit_via != place for pool in program.pools):
+        return True
+    around = flow.enclosing_holds(program)
+    return all(
+        around[pc]
+        for pc, run in enumerate(program.code)
+        if isinstance(run, p.Run) and run.stage.base <= place < run.stage.base + run.stage.size
+    )
 
 
 class StepText:
