@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from serq.api.explained import ExplainResult
     from serq.api.exported import ExportResult
     from serq.api.matched import ClosedFormResult
+    from serq.api.priced import EventPriceResult, PriceResult
     from serq.api.simulated import SimulateResult
     from serq.api.solved import SolveResult
 
@@ -115,6 +116,33 @@ class Model:
 
         return ClosedFormResult(pipeline.closed_forms(self.program))
 
+    def price(
+        self,
+        to: Mapping[str, OverrideValue],
+        start: Mapping[str, OverrideValue] | None = None,
+        **options: Unpack[SolveKeywords],
+    ) -> "PriceResult":
+        """What a change of constants costs: every measure with those in `start`, with those in `to`, the difference.
+
+        Raises what `solve` raises, and UsageError for a constant that the program has not.
+        """
+        from serq.api.priced import price_change
+
+        before, after = (self.having(**given) for given in (start or {}, to))
+        asked = options_from(SolveOptions, options)
+        return price_change(before.program, after.program, _said(start or {}), _said(to), asked)
+
+    def price_event(self, event: str, at: str | None = None, **options: Unpack[SolveKeywords]) -> "EventPriceResult":
+        """What one event costs that goes another way: `work := EXPR` at a run, `entry lost` at a hold.
+
+        `at` is its LINE or LINE:COLUMN. UsageError for an event or a place that is none.
+        """
+        from serq.api.priced import EventPriceResult
+        from serq.studies.event import price_of_event
+
+        priced = price_of_event(self.program, self.constants, event, at, options_from(SolveOptions, options))
+        return EventPriceResult(self.program, priced)
+
     def export(
         self, target: str, keep_open: Collection[str] | None = None, **options: Unpack[SolveKeywords]
     ) -> "ExportResult":
@@ -135,6 +163,10 @@ class Model:
 
         rows = [(c.name, str(c.folded.exact)) for c in self.program.constants]
         return html_table(self.name, ("constant", "value"), rows)
+
+
+def _said(given: Mapping[str, OverrideValue]) -> tuple[str, ...]:
+    return tuple(f"{name}={value}" for name, value in given.items())
 
 
 def load(file: str | Path, /, **constants: OverrideValue) -> Model:

@@ -2,9 +2,8 @@
 
 from serq.cli.tables import table
 from serq.ir.expr import Number
-from serq.ir.numbers import as_json, cut, rational, short
+from serq.ir.numbers import cut, rational, short
 from serq.ir.program import Program
-from serq.ir.provenance import provenance
 from serq.studies.event import PricedEvent
 
 
@@ -26,22 +25,6 @@ def event_text(program: Program, priced: PricedEvent) -> str:
     return "\n".join(out) + f"\n\n{what}\n\n" + table(rows, ("measure", "price", "exact"), right=(1,))
 
 
-def event_data(program: Program, priced: PricedEvent) -> dict[str, object]:
-    """The same for JSON."""
-    return provenance(program, "price-event", "python-flint") | {
-        "event": priced.event,
-        "line": priced.line,
-        "rate": _number(priced.price.rate),
-        "price": _number(priced.present),
-        "by_number": {str(number): _number(x) for number, x in priced.by_number.items()},
-        "measures": {name: _number(x) for name, x in priced.price.measures.items()},
-    }
-
-
 def _both(value: Number) -> str:
     exact = rational(value)
     return f"{cut(exact)} = {short(value, 10)}" if exact else short(value, 10)
-
-
-def _number(value: Number) -> dict[str, object]:
-    return {"value": as_json(value)} | ({"exact": rational(value)} if rational(value) else {})

@@ -109,6 +109,7 @@ QUESTIONS: dict[str, tuple[Callable[[Model], Any], tuple[object, ...]]] = {
     "check": (lambda p: p.check(**SHORT, replications=2), ("--horizon", 400, "--warmup", 10, "--replications", 2)),
     "explain": (lambda p: p.explain(), ()),
     "closed-form": (lambda p: p.closed_forms(), ()),
+    "price": (lambda p: p.price({"mu": "0.8"}, {"N": "2"}), ("--from", "N=2", "--to", "mu=0.8")),
 }
 
 
@@ -147,6 +148,30 @@ def test_observations(p: Model) -> None:
     seen = p.simulate(**SHORT, keep_samples=True, replications=2).observations("response")
     assert {row["replication"] for row in seen} == {0, 1}
     assert all(row["value"] > 0 and row["time"] >= 10 for row in seen)
+
+
+def test_the_price_of_a_change(p: Model) -> None:
+    priced = p.price({"mu": 0.8})
+    numbers = [q.solve()["stage.svc.number"] for q in (p, p.having(mu=0.8))]
+    assert priced.prices == {"svc": numbers[1] - numbers[0]}
+    assert {row["measure"]: row["difference"] for row in priced.rows()}["stage.svc.number"] == float(
+        priced.prices["svc"]
+    )
+    with pytest.raises(UsageError, match="no `let nu`"):
+        p.price({"nu": 1})
+
+
+def test_the_price_of_an_event(capsys: pytest.CaptureFixture[str]) -> None:
+    model = serq.load("lru", N=3, C=2)
+    line = next(i for i, text in enumerate(model.source.lines, 1) if "run svc" in text)
+    column = model.source.line(line).index("run svc") + 1
+    words = ("--do", "work := ~exp(s_miss)", "--at", f"{line}:{column}")
+    expected = report(capsys, "price", "lru", "--set", "N=3", "--set", "C=2", *words)
+    priced = model.price_event("work := ~exp(s_miss)", at=f"{line}:{column}")
+    assert json.loads(json.dumps(priced.to_dict())) == expected
+    assert priced.price > 0
+    assert priced.rows()
+    assert "do(work" in priced._repr_html_()
 
 
 def test_closed_forms_have_latex(p: Model) -> None:
