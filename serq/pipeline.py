@@ -9,7 +9,7 @@ text -> parse -> link -> Program -> replicate -> RunReport            (simulatio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from serq.base.source import SourceFile
 from serq.check.link import Linked, link
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from serq.engines import Engine
     from serq.semantics.distributions import Distributions
     from serq.semantics.explore import ExploreOptions
-    from serq.semantics.reference import RunResult, StoppedError
+    from serq.semantics.reference import RunResult
     from serq.semantics.replay import Progress as ReplayProgress
     from serq.semantics.replay import Replayed, ReplayOptions
     from serq.semantics.report import RunReport
@@ -148,12 +148,13 @@ def distribution_estimates(program: Program, found: "Distributions") -> tuple[Es
 class SimulateOptions:
     """How to simulate; None: as the program's `run` block says. Replications run `jobs` at a time.
 
-    `events` and `memory` (bytes; None: a quarter of the machine's) stop a run that is too large.
+    The warm-up `auto` is found by MSER-5 in runs without one. `events` and `memory` (bytes; None: a quarter of the
+    machine's) stop a run that is too large.
     """
 
     seed: int | None = None
     horizon: float | None = None
-    warmup: float | None = None
+    warmup: float | Literal["auto"] | None = None
     replications: int = 1
     jobs: int = 1
     confidence: float = 0.95
@@ -166,8 +167,9 @@ class SimulateOptions:
 
 
 def run_options(program: Program, options: SimulateOptions) -> RunOptions:
-    """The settings of every replication. UsageError when they make no sense."""
-    plain = options_of(program, options.seed, options.horizon, options.warmup)
+    """The settings of every replication, with no warm-up where it is automatic. UsageError when they make no sense."""
+    warmup = 0.0 if options.warmup == "auto" else options.warmup
+    plain = options_of(program, options.seed, options.horizon, warmup)
     return replace(
         plain, trace=options.trace, keep_samples=options.keep_samples, checked=options.checked, events=options.events,
         memory=memory_of_machine() // 4 if options.memory is None else options.memory,
@@ -183,33 +185,22 @@ def simulate(
     when that was within the warm-up.
     """
     from serq.engines import run_replications
+    from serq.running import automatic_warmup, partial, remarks_on
     from serq.semantics.reference import StoppedError
-    from serq.semantics.report import PartialError, report_of
-
-    settings = run_options(program, options)
-    try:
-        run = run_replications(program, settings, options.replications, options.jobs, progress, options.engine)
-    except StoppedError as stopped:
-        if stopped.result is None:
-            raise
-        raise PartialError(_partial_report(program, settings, options, stopped), (stopped.result,)) from None
-    report = report_of(program, settings, run.results, options.confidence, run.observations)
-    return replace(report, engine=run.engine, why_reference=run.why), run.results
-
-
-def _partial_report(
-    program: Program, settings: RunOptions, options: SimulateOptions, stopped: "StoppedError"
-) -> "RunReport":
-    """The report on one replication up to where a limit stopped it."""
-    from serq.engines import why_not_compiled
     from serq.semantics.report import report_of
 
-    assert stopped.result is not None
-    until = replace(settings, horizon=settings.warmup + sum(stopped.result.counts.widths))
-    report = report_of(program, until, [stopped.result], options.confidence, stopped.observations)
-    why = why_not_compiled(program, settings)
-    engine = "reference" if why or options.engine == "reference" else "compiled"
-    return replace(report, engine=engine, why_reference=why if options.engine == "auto" else "", stopped=str(stopped))
+    settings, n, jobs = run_options(program, options), options.replications, options.jobs
+    remarks = remarks_on(settings)
+    try:
+        if options.warmup == "auto":
+            found = automatic_warmup(program, settings, n, jobs, options.engine, progress)
+            settings, remarks = replace(settings, warmup=found.time), (found.text(settings.horizon),)
+        run = run_replications(program, settings, n, jobs, progress, options.engine)
+    except StoppedError as stopped:
+        partial(program, settings, options.confidence, options.engine, stopped)
+        raise
+    report = report_of(program, settings, run.results, options.confidence, run.observations)
+    return replace(report, engine=run.engine, why_reference=run.why, remarks=remarks), run.results
 
 
 def pooled_estimates(

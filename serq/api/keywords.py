@@ -16,7 +16,7 @@ class SimulateKeywords(TypedDict, total=False):
 
     seed: int | None
     horizon: float | None
-    warmup: float | None
+    warmup: float | Literal["auto"] | None
     replications: int
     jobs: int
     confidence: float

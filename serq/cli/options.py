@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -13,9 +13,20 @@ _LIMIT = "In an open program, an arrival that finds K sessions present is lost."
 _PHASES = "Let Erlang laws of K phases stand for work that is not phase-type (an approximation)."
 _STATES = "Give up beyond this many states (default: 200000)."
 _RUNS = "Independent runs."
+_WARMUP = "Time before which nothing is counted; auto: found by MSER-5."
 _JOBS = "Replications at a time (default: as many as there are processors)."
 
 Verb = Callable[..., Any]
+
+
+def _warmup(_: click.Context, __: click.Parameter, text: str | None) -> float | str | None:
+    """A time, or the word `auto`."""
+    if text is None or text == "auto":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is no time, and not auto") from None
 
 
 def chain_options(phase_type: bool = True) -> Callable[[Verb], Verb]:
@@ -44,7 +55,7 @@ def simulation_options(replications: int, jobs_help: str = _JOBS) -> Callable[[V
             *args: Any,
             seed: int | None,
             horizon: float | None,
-            warmup: float | None,
+            warmup: float | Literal["auto"] | None,
             replications: int,
             jobs: int | None,
             confidence: float,
@@ -65,7 +76,7 @@ def _simulation(replications: int, jobs_help: str) -> list[Callable[[Verb], Verb
     return [
         click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of all random streams."),
         click.option("--horizon", type=float, metavar="TIME", help="Time at which a run ends."),
-        click.option("--warmup", type=float, metavar="TIME", help="Time before which nothing is counted."),
+        click.option("--warmup", callback=_warmup, metavar="TIME|auto", help=_WARMUP),
         click.option("--replications", type=COUNT, metavar="N", default=replications, show_default=True, help=_RUNS),
         click.option("--jobs", type=COUNT, metavar="N", help=jobs_help),
         click.option(

@@ -1,8 +1,9 @@
 """`serq run`: simulate and report."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -11,12 +12,18 @@ from serq.base.output import check_directory
 from serq.cli.common import Common, common_options
 from serq.cli.options import COUNT, simulation_options
 from serq.cli.progress import simulating
+from serq.cli.stopping import until_options
 from serq.cli.streams import to_stderr
 from serq.cli.tables import table
 from serq.ir.numbers import short, with_interval
+from serq.ir.program import Program
 from serq.ir.provenance import provenance
 from serq.pipeline import SimulateOptions, simulate
 from serq.semantics.report import PartialError, RunReport, Section
+
+if TYPE_CHECKING:
+    from serq.semantics.reference import RunResult
+    from serq.studies.precision import Reached, Until
 
 _ENGINE = "Compiled or reference: the same numbers. auto: compiled where possible."
 
@@ -40,6 +47,7 @@ _SHOWN = ("p50", "p95", "p99")
     show_default=True,
     help="Of the dump.",
 )
+@until_options
 @click.option("--max-events", type=COUNT, metavar="N", help="Stop a replication at so many events.")
 @click.option("--max-memory", type=COUNT, metavar="MIB", help=_MEMORY)
 @click.option("--checked", is_flag=True, help="Assert the invariants of the semantics after every transition (slow).")
@@ -52,6 +60,7 @@ def command(
     trace: str | None,
     dump: str | None,
     dump_format: Literal["csv", "parquet"],
+    until: "Until | None",
     max_events: int | None,
     max_memory: int | None,
     checked: bool,
@@ -60,6 +69,9 @@ def command(
 
     Every measure of FILE is reported with its confidence interval: several replications give Student intervals over
     their means, one long run gives batch means.
+
+    --until adds replications, or with --longer time, until the intervals are narrow enough; the report is that of a
+    plain run of that size.
 
     At a limit the exit status is 4, and the report is on what was learned so far. It is 5 when sessions wait for ever.
     """
@@ -72,20 +84,31 @@ def command(
     )  # fmt: skip
     try:
         with simulating(common.quiet) as progress:
-            report, results = simulate(program, options, progress)
+            report, results, reached = _simulated(program, options, until, progress)
     except PartialError as partial:
-        report, results = partial.report, partial.results
+        report, results, reached = partial.report, partial.results, None
     if report.why_reference and not common.quiet:
         to_stderr(f"simulated by the reference interpreter: {report.why_reference}")
     if dump is not None:
         from serq.semantics.dump import write_dump
 
         write_dump(results, Path(dump), dump_format)
-    common.emit(text(report), provenance(program, "run") | report.to_dict())
-    _end(ctx, report)
+    precise = {} if reached is None else {"until": asdict(reached) | {"enough": reached.enough}}
+    common.emit(text(report), provenance(program, "run") | report.to_dict() | precise)
+    _end(ctx, report, reached)
 
 
-def _end(ctx: click.Context, report: RunReport) -> None:
+def _simulated(
+    program: Program, options: SimulateOptions, until: "Until | None", progress: Callable[[float], None] | None
+) -> "tuple[RunReport, tuple[RunResult, ...], Reached | None]":
+    if until is None:
+        return *simulate(program, options, progress), None
+    from serq.studies.precision import simulate_until
+
+    return simulate_until(program, options, until, progress)
+
+
+def _end(ctx: click.Context, report: RunReport, reached: "Reached | None") -> None:
     """The exit status of a run that did not do all that it was asked to."""
     if report.stopped:
         to_stderr(f"serq: error: {report.stopped}")
@@ -93,6 +116,9 @@ def _end(ctx: click.Context, report: RunReport) -> None:
     if report.stability.kind == "stuck":
         to_stderr(f"serq: error: {report.stability.text}")
         ctx.exit(RunError.exit_status)
+    if reached is not None and not reached.enough:
+        to_stderr(f"serq: error: {report.remarks[-1]}")
+        ctx.exit(LimitError.exit_status)
 
 
 def text(report: RunReport) -> str:
@@ -104,6 +130,7 @@ def text(report: RunReport) -> str:
         f"{report.confidence:.0%} intervals: {report.method}",
         f"engine: {report.engine}",
     ]
+    head += report.remarks
     if report.stopped:
         head.append(f"stopped early: {report.stopped}")
     head.append(f"{report.stability.kind}: {report.stability.text}")

@@ -19,7 +19,6 @@ from serq.pipeline import (
     closed_forms,
     limited,
     pooled_estimates,
-    run_options,
     simulate,
     solve,
 )
@@ -84,7 +83,7 @@ def three_way(
         if _enough(agreement, options.until_power) or replications >= LONGEST_STUDY:
             break
         replications *= 2
-    settings = run_options(program, options.simulation)
+    settings = report.options
     return ThreeWay(
         program,
         agreement,

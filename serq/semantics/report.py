@@ -54,7 +54,7 @@ class RunReport:
     """A run of a program: where it came from, how it was run, what came out.
 
     `why_reference` says why the compiled engine did not run it; empty when it did, or was not wanted. `stopped` says
-    which limit ended the run early; empty when none did.
+    which limit ended the run early; empty when none did. `remarks` are for the reader.
     """
 
     program: str
@@ -73,6 +73,7 @@ class RunReport:
     engine: str = "reference"
     why_reference: str = ""
     stopped: str = ""
+    remarks: tuple[str, ...] = ()
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
@@ -103,6 +104,7 @@ class RunReport:
             "replications": self.replications,
             "confidence": self.confidence,
             "method": self.method,
+            "remarks": list(self.remarks),
             "events": self.events,
             "tools": {"python": sys.version.split()[0]},
             "stability": {f.name: _number(getattr(self.stability, f.name)) for f in fields(Stability)},

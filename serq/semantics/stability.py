@@ -66,8 +66,8 @@ def stability_of(results: Sequence[RunResult]) -> Stability:
     if parts and all(a < b for a, b in pairwise(parts)) and parts[-1] > _RISE * parts[0]:
         text = f"the number of sessions rises throughout the window, from {parts[0]:.4g} to {parts[-1]:.4g}"
         return Stability("growing", text, *flows)
-    trends = [trend_of([r.series[name] for r in results]) for name in _states(results[0])]
-    return Stability(*_by_trends(dict(zip(_states(results[0]), trends, strict=True))), *flows)
+    trends = [trend_of([r.series[name] for r in results]) for name in states_of(results[0])]
+    return Stability(*_by_trends(dict(zip(states_of(results[0]), trends, strict=True))), *flows)
 
 
 def normal_quantile(chance: float) -> float:
@@ -75,7 +75,7 @@ def normal_quantile(chance: float) -> float:
     return -NormalDist().inv_cdf(chance)
 
 
-def _states(result: RunResult) -> list[str]:
+def states_of(result: RunResult) -> list[str]:
     """The measures that say how much is present."""
     kinds = {"sessions": ("number",), "stage": ("number",), "pool": ("used", "queue")}
     return [name for name in result.series if name.rsplit(".", 1)[1] in kinds.get(name.split(".")[0], ())]

@@ -174,7 +174,7 @@ REPORTS = {
 }
 
 
-ONLY_SOMETIMES = {"run": {"stopped"}}
+ONLY_SOMETIMES = {"run": {"stopped", "until"}}
 
 
 def report(run, *command: str) -> dict[str, object]:
