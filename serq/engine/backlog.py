@@ -5,6 +5,7 @@ starting.
 """
 
 from serq.codegen.lang import F64Array, I64Array, f64, i64
+from serq.engine.heap import start_of
 from serq.engine.state import Sim
 
 GAPS = (701, 301, 132, 57, 23, 10, 4, 1)
@@ -38,7 +39,7 @@ def waiting_work(s: Sim, stage: i64, number: i64) -> f64:
 def pending_work(s: Sim, stage: i64) -> f64:
     """Of those whose clocks lie in the heap; the first of it may have fired already."""
     n = 0
-    for i in range(s.hole, s.heap_size[0]):
+    for i in range(s.hole[0], s.heap_size[0]):
         if s.place[s.heap_slot[i]] == stage:
             s.online.order[n] = s.heap_order[i]
             s.online.work[n] = s.heap_time[i] - s.now
@@ -46,15 +47,16 @@ def pending_work(s: Sim, stage: i64) -> f64:
     return added_up(s.online.order, s.online.work, n)
 
 
-def work_shared(s: Sim, stage: i64) -> f64:
+def work_shared(s: Sim, stage: i64, region: i64) -> f64:
     """At a stage whose rate is shared."""
-    region = s.region[stage]
-    base = region * s.cap
+    first = s.hole[region]
+    base = start_of(s, region) + first
+    number = s.heap_size[region] - first
     virtual = s.virtual[stage] + (s.now - s.shared_last[stage]) * s.speed[stage]
-    for i in range(s.heap_size[region]):
+    for i in range(number):
         s.online.order[i] = s.heap_order[base + i]
         s.online.work[i] = max(s.heap_time[base + i] - virtual, 0.0)
-    return added_up(s.online.order, s.online.work, s.heap_size[region])
+    return added_up(s.online.order, s.online.work, number)
 
 
 def added_up(order: I64Array, work: F64Array, n: i64) -> f64:

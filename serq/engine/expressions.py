@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from serq.engine.clocks import region_of, source_of
 from serq.engine.lines import Lines
 from serq.engine.sites import Site, Sites
 from serq.ir import expr as e
@@ -173,18 +174,18 @@ class Expressions:
         if expr.fact.startswith("est_"):
             return f"{expr.fact}(s, {place})"
         if expr.fact == "work":
-            return self._work(expr.stage.base, kind, place)
+            return self._work(expr.stage, kind, place)
         if not isinstance(kind, p.Fifo):
             return f"float(s.number[{place}])" if expr.fact == "busy" else "0.0"
         serving = f"min(s.number[{place}], {p.whole(kind.servers)})"
         return f"float({serving})" if expr.fact == "busy" else f"float(s.number[{place}] - {serving})"
 
-    def _work(self, base: int, kind: p.StageKind, place: str) -> str:
+    def _work(self, ref: e.Ref, kind: p.StageKind, place: str) -> str:
         """The unfinished work."""
         if isinstance(kind, p.ProcessorSharing):
-            return f"work_shared(s, {place})"
+            return f"work_shared(s, {place}, {region_of(self.program, ref, place)})"
         if isinstance(kind, p.Fifo) and p.whole(kind.servers) == 1:
-            return f"work_single(s, {place}, s.source[{place}])"
+            return f"work_single(s, {place}, {source_of(self.program, ref, place)})"
         return (
             f"work_many(s, {place}, {p.whole(kind.servers)})"
             if isinstance(kind, p.Fifo)

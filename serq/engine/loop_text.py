@@ -1,28 +1,11 @@
 """The loop over the clocks of one program as restricted Python: who fires, and what happens at that instant."""
 
-from typing import TypeGuard
-
 from serq.engine.asked import drifting, reads_estimates
+from serq.engine.clocks import is_many
 from serq.engine.holds import Holds
 from serq.engine.lines import Lines
 from serq.engine.step_text import step_stages
 from serq.ir import program as p
-
-
-def sources_of(program: p.Program) -> tuple[int, ...]:
-    """Whose clocks are single: the arrivals', those of shared stages and of stages with one server."""
-    arrivals = (-1,) if isinstance(program.arrivals, p.Poisson | p.Renewal | p.FromTrace) else ()
-    return arrivals + tuple(i for i, stage in enumerate(program.stages) if is_single(stage.kind))
-
-
-def is_single(kind: p.StageKind) -> bool:
-    """Whether at most one clock of such a stage can be set."""
-    return isinstance(kind, p.ProcessorSharing | p.Step) or (isinstance(kind, p.Fifo) and p.whole(kind.servers) == 1)
-
-
-def is_many(kind: p.StageKind) -> TypeGuard[p.Fifo]:
-    """Whether it is a stage of several servers."""
-    return isinstance(kind, p.Fifo) and p.whole(kind.servers) > 1
 
 
 def closing_of(program: p.Program) -> str:
@@ -86,7 +69,7 @@ class LoopText:
         if not pending and not many:
             lines.add("return NOBODY")
             return
-        lines.add("s.hole = 1", "slot = s.heap_slot[0]")
+        lines.add("slot = take(s, 0)")
         place = "s.place[slot]"
         if len(pending) + len(many) == 1:
             place = str((pending + list(many))[0])
@@ -198,6 +181,8 @@ class LoopText:
         """What is there to ask of the clocks while nothing more happens at an instant."""
         lines = self.lines
         with lines.block("def rest_clocks(s: Sim) -> None:"):
+            if self._uses_heap():
+                lines.add("if s.hole[0] == 1:", "    close_hole(s, 0)")
             self._rest_clocks()
             lines.add("pass")
         with lines.block("def clock_now(s: Sim) -> bool:"):
@@ -208,10 +193,9 @@ class LoopText:
 
     def _rest_clocks(self) -> None:
         """The clocks of shared stages are set in the order of declaration."""
-        if self._uses_heap():
-            self.lines.add("if s.hole == 1:", "    close_hole(s)")
         for place in self.shared:
-            self.lines.add(f"if s.moved[{place}] == 1:", f"    rest_shared(s, {place})")
+            source, region = self.sources.index(place), self.shared.index(place) + 1
+            self.lines.add(f"if s.moved[{place}] == 1:", f"    rest_shared(s, {place}, {region}, {source})")
 
     def _rest(self) -> None:
         """Nothing more happens at this instant."""
@@ -250,9 +234,10 @@ class LoopText:
                 lines.add(f"    time = t{number}", f"    order = o{number}", f"    k = {number}")
         if not self._uses_heap():
             return
-        with lines.block("if s.heap_size[0] > 0:"):
-            lines.add("first = s.heap_time[0]")
+        lines.add("at = first_of(s, 0)")
+        with lines.block("if at >= 0:"):
+            lines.add("first = s.heap_time[at]")
             with lines.block("if first <= time:"):
-                lines.add("before = s.heap_order[0]")
+                lines.add("before = s.heap_order[at]")
                 with lines.block("if first < time or before < order:"):
                     lines.add("time = first", "order = before", f"k = {sources}")

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from serq.engine.asked import drifting, reads_estimates, reads_work
 from serq.engine.assigned import certainly_set
+from serq.engine.clocks import sources_of
 from serq.engine.expressions import Expressions, Surroundings, literal
 from serq.engine.growth_text import GrowthText
 from serq.engine.holds import Holds
 from serq.engine.lines import Lines
-from serq.engine.loop_text import LoopText, closing_of, sources_of
+from serq.engine.loop_text import LoopText, closing_of
 from serq.engine.pool_text import POOL_HEAD, PoolText
 from serq.engine.preemption_text import PreemptionText
 from serq.engine.session_text import SessionText, cuts_of
@@ -34,7 +35,7 @@ from serq.codegen.draws import draw_bernoulli, draw_erlang, draw_exp, draw_geome
 from serq.codegen.lang import cold, f64, fabs, floor, i64
 from serq.codegen.streams import exponential, u01
 from serq.engine.arithmetic import is_finite, larger, modulo, over, root, smaller, whole_above, whole_below
-from serq.engine.heap import close_hole
+from serq.engine.heap import close_hole, first_of, take
 from serq.engine.iterations import (
     attention_in_batch, begin_plan, bring_back, decoding_in_batch, end_iteration, give, held_in_batch, next_resident,
     no_less, offered, prefill_in_batch, rest_of_budget, set_aside, take_back, tokens_in_batch,
@@ -45,7 +46,7 @@ from serq.engine.replaying import goes_on, replayed, row_of_turn
 from serq.engine.residents import busy_step, count_decoding, is_resident, join_step, queue_step, work_step
 from serq.engine.serving import (
     clear_clock, empty_shared, join_delay, join_many, join_shared, join_single, leave_delay, leave_many, leave_shared,
-    leave_single, make_ready, next_ready, note_left, rest_shared, set_clock,
+    leave_single, make_ready, next_ready, rest_shared, set_clock,
 )
 from serq.engine.sessions import begin_stream, give_slot, take_slot
 from serq.engine.state import (
@@ -133,12 +134,11 @@ class _Writer:
                 with self.lines.block(f"if not (0.0 <= {rate} < INF):"):
                     self.lines.add("s.fault_values[1] = float(n)")
                     self.lines.add(f"return fail_with(s, {site}, -1, stage, {rate})")
-                self.lines.add(f"s.speed[stage] = {rate} / float(n)", "return MORE")
+                self.lines.add(f"s.speed[stage] = {rate} / float(n)")
+                self.lines.add(f"s.pace[stage] = float(n) / {rate} if {rate} > 0.0 else INF", "return MORE")
             with self.lines.block(f"def done_{place}(s: Sim) -> i64:"):
-                self.lines.add(f"slot = leave_shared(s, {place})")
-                region = self.shared.index(place) + 1
-                self.lines.add(f"status = speed_{place}(s, {place}, s.heap_size[{region}])")
-                self.lines.add(f"note_left(s, {place}, slot, s.joined[slot])")
+                self.lines.add(f"slot = leave_shared(s, {place}, {self.shared.index(place) + 1})")
+                self.lines.add(f"status = speed_{place}(s, {place}, s.number[{place}])")
                 self.lines.add("return slot if status == MORE else FAILED")
             self.lines.add("")
 

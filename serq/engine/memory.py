@@ -4,6 +4,7 @@ from array import array
 from typing import Any
 
 from serq.codegen.seeds import Purpose, stream, stream_key
+from serq.engine.heap import PAD
 from serq.engine.lower import Lowered
 from serq.engine.observing import BUCKETS, GROUPS
 from serq.engine.settings import Settings
@@ -17,7 +18,7 @@ _PER_SLOT_DOUBLE = ("joined", "begun", "work")
 _LOG_WHOLE = ("log_name", "log_serial", "log_turn")
 _LOG_DOUBLE = ("log_value", "log_time")
 _STAGE_SUMS = ("last", "sum_number", "sum_busy", "sum_nonempty", "sum_wait", "sum_sojourn", "sum_service", "virtual",
-               "shared_last", "speed")  # fmt: skip
+               "shared_last", "speed", "pace")  # fmt: skip
 _STAGE_COUNTS = ("number", "completed", "iterations", "started", "moved")
 
 
@@ -60,13 +61,11 @@ def fields_of(program: p.Program, lowered: Lowered, settings: Settings, replicat
 def _stage_fields(program: p.Program, lowered: Lowered) -> dict[str, Any]:
     n, sources = len(program.stages), lowered.sources
     servers = [p.whole(s.kind.servers) if isinstance(s.kind, p.Fifo) else 0 for s in program.stages]
-    own = [sources.index(i) if i in sources else -1 for i in range(n)]
-    regions = [lowered.shared.index(i) + 1 if i in lowered.shared else 0 for i in range(n)]
     fields: dict[str, Any] = {name: doubles(n) for name in _STAGE_SUMS}
     fields |= {name: wholes(n) for name in _STAGE_COUNTS}
     fields |= {name: wholes(n, -1) for name in ("serving", "queue_head", "queue_tail")}
-    fields |= {"servers": array("q", servers or [0]), "source": array("q", own or [0])}
-    fields |= {"region": array("q", regions or [0]), "heap_size": wholes(len(lowered.shared) + 1)}
+    fields |= {"servers": array("q", servers or [0])}
+    fields |= {name: wholes(len(lowered.shared) + 1) for name in ("heap_size", "hole")}
     return fields | {"clock_time": doubles(len(sources), INF), "clock_order": wholes(len(sources), NEVER)}
 
 
@@ -86,11 +85,13 @@ def grow_slots(sim: Any, capacity: int, attributes: int, words: int, regions: in
         _extend(sim, name, old, doubles(capacity))
     _extend(sim, "attrs", old * attributes, doubles(capacity * attributes))
     _extend(sim, "words", old * words, array("Q", bytes(8 * max(words * capacity, 1))))
-    for name, fresh in (("heap_time", doubles), ("heap_order", wholes), ("heap_slot", wholes)):
-        heap: Any = fresh(capacity * regions)
+    for name in ("heap_time", "heap_order", "heap_slot"):
+        length = (capacity + PAD) * regions
+        heap: Any = doubles(length, INF) if name == "heap_time" else wholes(length)
         for region in range(regions if old else 0):
-            kept = getattr(sim, name)[region * old : (region + 1) * old]
-            heap[region * capacity : region * capacity + old] = array(heap.typecode, kept)
+            kept = getattr(sim, name)[region * (old + PAD) : region * (old + PAD) + old]
+            start = region * (capacity + PAD)
+            heap[start : start + old] = array(heap.typecode, kept)
         setattr(sim, name, heap)
     for slot in range(old, capacity):
         sim.follow[slot] = slot + 1

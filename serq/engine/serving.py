@@ -4,8 +4,8 @@ The order of things at one instant is the reference's: a job that is done leaves
 its session runs on.
 """
 
-from serq.codegen.lang import cold, f64, i64
-from serq.engine.heap import drop_first, push, set_pending
+from serq.codegen.lang import f64, i64
+from serq.engine.heap import first_of, put, start_of, take
 from serq.engine.observing import advance_busy, advance_number
 from serq.engine.state import INF, NEVER, Sim
 
@@ -33,6 +33,13 @@ def set_clock(s: Sim, source: i64, time: f64) -> None:
     s.clock_time[source] = time
     s.clock_order[source] = s.order
     s.order += 1
+
+
+def set_pending(s: Sim, time: f64, slot: i64) -> None:
+    """Set the clock of a slot in the heap."""
+    order = s.order
+    s.order = order + 1
+    put(s, 0, time, order, slot)
 
 
 def clear_clock(s: Sim, source: i64) -> None:
@@ -160,45 +167,41 @@ def leave_delay(s: Sim, stage: i64, slot: i64) -> i64:
 # -- processor sharing: finish tags in virtual time, as `serq.semantics.clocks.Sharing` has them ---------------------
 
 
-def join_shared(s: Sim, stage: i64, slot: i64, work: f64) -> i64:
+def join_shared(s: Sim, stage: i64, region: i64, slot: i64, work: f64) -> i64:
     """A job comes to share the stage; the number present is returned, for which the speed must be set."""
     note_joined(s, stage, slot)
-    s.virtual[stage] += (s.now - s.shared_last[stage]) * s.speed[stage]
+    virtual = s.virtual[stage] + (s.now - s.shared_last[stage]) * s.speed[stage]
+    s.virtual[stage] = virtual
     s.shared_last[stage] = s.now
     number = s.started[stage]
     s.started[stage] = number + 1
-    region = s.region[stage]
-    push(s, region, s.virtual[stage] + work, number, slot)
+    put(s, region, virtual + work, number, slot)
     s.moved[stage] = 1
-    return s.heap_size[region]
+    return s.number[stage]
 
 
-def leave_shared(s: Sim, stage: i64) -> i64:
+def leave_shared(s: Sim, stage: i64, region: i64) -> i64:
     """The job with the smallest tag is done; its slot. The speed must be set for those that are left."""
-    region = s.region[stage]
-    base = region * s.cap
-    slot = s.heap_slot[base]
-    s.virtual[stage] = s.heap_time[base]
+    slot = take(s, region)
+    s.virtual[stage] = s.heap_time[start_of(s, region)]
     s.shared_last[stage] = s.now
-    drop_first(s, region)
     s.moved[stage] = 1
+    note_left(s, stage, slot, s.joined[slot])
     return slot
 
 
-@cold
 def empty_shared(s: Sim, stage: i64) -> None:
     """Nobody is left: virtual time starts anew."""
     s.speed[stage] = 0.0
     s.virtual[stage] = 0.0
 
 
-def rest_shared(s: Sim, stage: i64) -> None:
+def rest_shared(s: Sim, stage: i64, region: i64, source: i64) -> None:
     """Nothing more happens at this instant: set the clock of the next finish."""
     s.moved[stage] = 0
-    region = s.region[stage]
-    speed = s.speed[stage]
-    if s.heap_size[region] == 0 or speed == 0.0:
-        clear_clock(s, s.source[stage])
+    first = first_of(s, region)
+    if first < 0 or s.speed[stage] == 0.0:
+        clear_clock(s, source)
         return
-    left = max(s.heap_time[region * s.cap] - s.virtual[stage], 0.0)
-    set_clock(s, s.source[stage], s.shared_last[stage] + left / speed)
+    left = max(s.heap_time[first] - s.virtual[stage], 0.0)
+    set_clock(s, source, s.shared_last[stage] + left * s.pace[stage])

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from serq.engine.asked import reads_estimates
 from serq.engine.assigned import Assigned
+from serq.engine.clocks import region_of, source_of
 from serq.engine.expressions import Expressions, Surroundings
 from serq.engine.growth_text import GrowthText
 from serq.engine.sites import Site
@@ -248,7 +249,9 @@ class SessionText:
                 self.lines.add(f"learn_joined(s, {place})")
             match self.program.stages[run.stage.base].kind:
                 case p.Fifo(servers=servers) if p.whole(servers) == 1:
-                    self.lines.add(f"join_single(s, {place}, {self._source(run.stage, place)}, slot, {work})")
+                    self.lines.add(
+                        f"join_single(s, {place}, {source_of(self.program, run.stage, place)}, slot, {work})"
+                    )
                     self.lines.add("return MORE")
                 case p.Fifo(servers=servers):
                     self.lines.add(f"join_many(s, {place}, {p.whole(servers)}, slot, {work})", "return MORE")
@@ -257,7 +260,9 @@ class SessionText:
                 case p.Step():
                     self._join_step(run, pc, place, work)
                 case _:
-                    self.lines.add(f"return speed_{run.stage.base}(s, {place}, join_shared(s, {place}, slot, {work}))")
+                    region = region_of(self.program, run.stage, place)
+                    joined = f"join_shared(s, {place}, {region}, slot, {work})"
+                    self.lines.add(f"return speed_{run.stage.base}(s, {place}, {joined})")
         self.lines.add(f"at = {after}")
 
     def _join_step(self, run: p.Run, pc: int, place: str, work: str) -> None:
@@ -279,11 +284,6 @@ class SessionText:
             memory = f"s.steps.memory[s.steps.number_of[{place}]]"
             self.lines.add(f"s.steps.held[slot] = held(s, slot, {memory}, 0.0)")
         self.lines.add(f"join_step(s, {place}, slot, {work}, {phase}, s.pools.admitted[slot])", "return MORE")
-
-    def _source(self, ref: e.Ref, place: str) -> str:
-        """The clock of a stage that has one: those of an array follow each other."""
-        source = self.sources.index(ref.base)
-        return str(source) if ref.index is None else f"{place} + {source - ref.base}"
 
     def _choose(self, choose: p.Choose) -> None:
         """The candidates one after the other; the first of the best is kept."""

@@ -84,16 +84,14 @@ class Sim:
     # clocks
     clock_time: Annotated[F64Array, "clock"]
     clock_order: Annotated[I64Array, "clock"]
-    heap_time: Annotated[F64Array, "heap"]
+    heap_time: F64Array
     heap_order: Annotated[I64Array, "heap"]
     heap_slot: Annotated[I64Array, "heap"]
-    heap_size: I64Array
-    hole: i64
+    heap_size: Annotated[I64Array, "region"]
+    hole: Annotated[I64Array, "region"]
 
     # stages
     servers: Annotated[I64Array, "stage"]
-    source: Annotated[I64Array, "stage"]
-    region: Annotated[I64Array, "stage"]
     serving: Annotated[I64Array, "stage"]
     queue_head: Annotated[I64Array, "stage"]
     queue_tail: Annotated[I64Array, "stage"]
@@ -110,6 +108,7 @@ class Sim:
     virtual: Annotated[F64Array, "stage"]
     shared_last: Annotated[F64Array, "stage"]
     speed: Annotated[F64Array, "stage"]
+    pace: Annotated[F64Array, "stage"]
     started: Annotated[I64Array, "stage"]
     moved: Annotated[I64Array, "stage"]
 
