@@ -12,6 +12,7 @@ from serq.cli.common import Common, common_options, load
 from serq.cli.options import chain_options
 from serq.cli.passing import passing_data, passing_text
 from serq.cli.progress import exploring
+from serq.cli.symbolic import symbolic_answer
 from serq.cli.tables import table
 from serq.ir.numbers import cut, rational, short
 from serq.ir.program import Program
@@ -27,6 +28,7 @@ _METHOD = "Elimination in a band (gth), p-adic lifting (dixon, rational), sparse
 _LAWS = "Second moments and quantiles of observed times, at any size or never (default: where the chain is small)."
 
 _METASTABILITY = "Whether the chain switches rarely between two conditions, and how often."
+_SYMBOLIC = "The measures as formulas in the constants of the rates (small chains)."
 _TRANSIENT = "The measures at time T instead of in the long run."
 _INITIAL = "Begin in the long run's states of that kind, such as 'stage.svc.number >= 3'."
 _UNTIL = "The mean time until states of that kind are entered; with --transient, the probability that they are by T."
@@ -44,6 +46,10 @@ _DERIVATIVE = "How fast every measure changes with this `let` (repeatable)."
 @click.option("--transient", "time", type=float, metavar="T", help=_TRANSIENT)
 @click.option("--initial", metavar="STATES", help=_INITIAL)
 @click.option("--until", metavar="STATES", help=_UNTIL)
+@click.option("--symbolic", is_flag=True, help=_SYMBOLIC)
+@click.option(
+    "--const-open", "opened", metavar="NAMES", help="The constants, comma-separated, that --symbolic leaves open."
+)
 @chain_options()
 def command(
     common: Common,
@@ -57,6 +63,8 @@ def command(
     time: float | None,
     initial: str | None,
     until: str | None,
+    symbolic: bool,
+    opened: str | None,
 ) -> None:
     """Solve a program's Markov chain exactly.
 
@@ -65,6 +73,11 @@ def command(
     """
     program = common.load()
     options = replace(solving, exact=exact or None, method=method, distributions=laws)
+    if symbolic:
+        common.emit(*symbolic_answer(common, program, options, opened))
+        return
+    if opened is not None:
+        raise UsageError("--const-open says what --symbolic leaves open")
     if time is not None or until is not None:
         with exploring(common.quiet) as progress:
             passed = passing(program, time, initial, until, options, progress)

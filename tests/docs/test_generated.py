@@ -158,6 +158,7 @@ REPORTS = {
     "run": ("run", "mm1n", "--horizon", "50", "--warmup", "0"),
     "solve": ("solve", "mm1n", "--states"),
     "transient": ("solve", "mm1n", "--transient", "2"),
+    "symbolic": ("solve", "mm1n", "--set", "N=2", "--symbolic"),
     "check": ("check", "mm1n", "--horizon", "50", "--warmup", "0", "--jobs", "1"),
     "closed-form": ("closed-form", "mm1n"),
     "price": ("price", "mm1n", "--to", "mu=0.8"),
