@@ -13,6 +13,8 @@ from serq.pipeline import load_text
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
+UPDATE = bool(os.environ.get("SERQ_UPDATE_GOLDENS"))
+"""Write outputs and pictures anew."""
 PRACTICAL = ("tutorial", "howto")
 IMAGE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)")
 MATPLOTLIB = re.compile(r"<dc:title>(Matplotlib [^<]+)</dc:title>")
@@ -29,7 +31,10 @@ def name(page: Path) -> str:
 
 @pytest.mark.parametrize("page", [p for p in PAGES if p.parent.name not in PARTIAL], ids=name)
 def test_commands_and_outputs(page: Path, run, tmp_path: Path) -> None:
-    done = follow(page.read_text("utf-8"), tmp_path, run)
+    mended: dict[str, str] = {}
+    done = follow(page.read_text("utf-8"), tmp_path, run, mended if UPDATE else None)
+    for before, after in mended.items():
+        page.write_text(page.read_text("utf-8").replace(before, after), "utf-8")
     assert done or page.parent.name not in PRACTICAL, "a page that shows how to do something shows a command"
     for picture in IMAGE.findall(page.read_text("utf-8")):
         if picture.endswith(".svg"):
@@ -40,7 +45,7 @@ def test_commands_and_outputs(page: Path, run, tmp_path: Path) -> None:
 
 def assert_picture(shown: Path, made: Path) -> None:
     """A picture of a page is the one that the page makes; another version of matplotlib may draw another."""
-    if os.environ.get("SERQ_UPDATE_GOLDENS"):
+    if UPDATE:
         shown.parent.mkdir(exist_ok=True)
         shutil.copyfile(made, shown)
     before, after = shown.read_text("utf-8"), made.read_text("utf-8")
