@@ -19,6 +19,7 @@ from serq.cli.streams import to_stderr, to_stdout
 from serq.cli.study_text import study_text
 from serq.compare.agree import FALSE_ALARM
 from serq.pipeline import SimulateOptions, SolveOptions
+from serq.studies.cluster import cluster, need_dask
 from serq.studies.grid import parse_axis, split
 from serq.studies.plan import AS_WRITTEN, Plan, Policy
 from serq.studies.plots import check_plot, need_plots
@@ -105,6 +106,8 @@ class Asked:
             check_plot(Path(self.plot))
         if self.html is not None:
             need_plots()
+        if self.dask is not None:
+            need_dask()
         if (self.plot or self.html) and not self.vary:
             raise UsageError("a picture needs a constant to draw over: --vary N=1:20")
         for path in (self.common.out, self.html):
@@ -134,6 +137,7 @@ class Asked:
 @click.option("--html", metavar="F.html", help=_HTML)
 @click.option("--format", "form", type=click.Choice(FORMATS), help=_FORMAT)
 @click.option("--resume", metavar="DIR", help=_RESUME)
+@click.option("--dask", metavar="ADDRESS", help=_DASK)
 @simulation_options(replications=4, jobs_help="Tasks at a time (default: as many as there are processors).")
 @click.option("--false-alarm", type=CHANCE, metavar="P", default=FALSE_ALARM, show_default=True, help=_FALSE_ALARM_HELP)
 @chain_options(phase_type=False)
@@ -149,7 +153,7 @@ def command(ctx: click.Context, /, common: Common, **given: Any) -> None:
     is 1; so it is when two methods disagree. With --out or --resume a study that was ended, in whatever way, goes on
     where it was.
     """
-    asked = Asked(common=common, **{"dask": None} | given)
+    asked = Asked(common=common, **given)
     form = asked.check_targets()
     result = _carry_out(asked)
     _write(asked, form, result)
@@ -161,7 +165,7 @@ def _carry_out(asked: Asked) -> StudyResult:
     plan = asked.plan()
     with ExitStack() as stack:
         store = None if asked.folder is None else stack.enter_context(Directory(asked.folder, plan.identity()))
-        runner = processes(asked.simulation.jobs)
+        runner = processes(asked.simulation.jobs) if asked.dask is None else cluster(asked.dask)
         progress = stack.enter_context(working(asked.common.quiet))
         result = study(plan, Work(runner, store, progress))
     if result.reused and not asked.common.quiet:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from serq.base.errors import LimitError, NoSteadyStateError, OutsideFragmentError, SerqError, UsageError
 from serq.base.source import SourceFile
+from serq.base.version import __version__
 from serq.compare.laws import with_distributions
 from serq.compare.rare import usual_values
 from serq.engines import Simulated, run_replications
@@ -80,6 +81,8 @@ def _trace(program: Program) -> str:
 
 def work(task: Task) -> dict[str, object]:
     """The outcome of a task as JSON data. What goes wrong is an outcome too; an interrupt is not."""
+    if task.version != __version__:
+        return Outcome("broken", f"the worker has serQ {__version__}, the study was begun by {task.version}").to_data()
     try:
         program = load_text(task.source.text, task.source.name, dict(task.sets)).program
         return _METHODS[task.method](limited(program, task.solving.limit), task).to_data()

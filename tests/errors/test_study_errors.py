@@ -13,7 +13,7 @@ from serq.cli.failures import run_and_report
 from serq.cli.main import cli
 
 PAGES = Path(__file__).parents[2] / "docs" / "reference" / "errors"
-CODES = ("SQ820", "SQ821", "SQ822", "SQ823", "SQ824", "SQ825")
+CODES = ("SQ820", "SQ821", "SQ822", "SQ823", "SQ824", "SQ825", "SQ826")
 _BLOCK = re.compile(r"```text\n\$ (serq .*)\n((?:.*\n)*?)```")
 
 
