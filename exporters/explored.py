@@ -62,7 +62,7 @@ def _graph(chain: Chain) -> tuple[tuple[str, ...], int, tuple[dict[int, Fraction
             row = rates[t.source]
             row[t.target] = row.get(t.target, Fraction(0)) + t.rate
     start = {state: probability for state, probability in chain.initial if probability}
-    states, initial = chain.states, min(start)
+    states, initial = tuple(chain.states), min(start)
     if len(start) > 1:
         states, initial = (*states, START), chain.size
         rates.append(start)

@@ -114,11 +114,13 @@ def solve(
 def solve_chain(chain: Chain, program: Program, options: SolveOptions = SolveOptions()) -> Solved:
     """The steady state of a chain that has been explored."""
     from serq.semantics.answers import answers
+    from serq.semantics.levels import sessions_away
     from serq.semantics.operational_laws import with_laws
     from serq.semantics.solve import stationary
 
     exact = chain.size <= RATIONAL_BY_DEFAULT if options.exact is None else options.exact
-    solution = stationary(chain, exact=exact, method=options.method, source=program.source)
+    levels = sessions_away(chain, program)
+    solution = stationary(chain, exact=exact, method=options.method, source=program.source, levels=levels)
     estimates = answers(chain, solution)
     return Solved(chain, with_laws(solution, estimates), estimates)
 

@@ -5,7 +5,8 @@ from serq.ir.chain import Chain
 
 def remarks(chain: Chain) -> list[str]:
     """One line for each way in which states were put together, cut off or replaced."""
-    return [*(f"lumped: {text}" for text in chain.lumped), *differences(chain)]
+    explored = [f"explored: {chain.explored}"] if chain.explored else []
+    return [*explored, *(f"lumped: {text}" for text in chain.lumped), *differences(chain)]
 
 
 def differences(chain: Chain) -> list[str]:

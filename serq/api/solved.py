@@ -15,10 +15,10 @@ from serq.semantics.metastability import Metastability
 from serq.studies.derivative import Derivatives
 from serq.studies.phase_type import Extrapolation
 
-METHODS = ("auto", "direct", "gth", "dixon", "lu", "storm")
+METHODS = ("auto", "direct", "gth", "dixon", "lu", "levels", "storm")
 """Ways to solve a chain; `auto` chooses by its size and shape."""
 
-_ALWAYS_DOUBLES = {"lu": False}
+_ALWAYS_DOUBLES = {"lu": False, "levels": False}
 """Methods that give no rationals, however small the chain."""
 
 

@@ -24,7 +24,10 @@ from serq.studies.passing import passing
 from serq.studies.phase_type import Extrapolation, extrapolate, stands_in
 
 _WIDE = 10_000
-_METHOD = "Elimination in a band (gth), p-adic lifting (dixon, rational), sparse factors (lu, doubles), or Storm."
+_METHOD = (
+    "Elimination in a band (gth), p-adic lifting (dixon, rational), sparse factors (lu, doubles), aggregation over "
+    "levels (levels, doubles), or Storm."
+)
 _LAWS = "Second moments and quantiles of observed times, at any size or never (default: where the chain is small)."
 
 _METASTABILITY = "Whether the chain switches rarely between two conditions, and how often."

@@ -1,5 +1,6 @@
 """A chain solved by Storm: `--method storm`, an opinion that shares no solver with ours."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import fsum
 
@@ -40,7 +41,7 @@ def solve_with_storm(
     return Solved(chain, with_laws(solution, estimates), estimates)
 
 
-def _exact(chain: Chain, states: tuple[int, ...], answer: StormAnswer) -> Solution:
+def _exact(chain: Chain, states: Sequence[int], answer: StormAnswer) -> Solution:
     probabilities = tuple(Fraction(p) for p in answer.distribution[: chain.size])
     generator = integer_generator(restrict(merged_rates(chain), states))
     if not generator.solved_by([probabilities[s] for s in states]) or sum(probabilities) != 1:
@@ -52,7 +53,7 @@ def _exact(chain: Chain, states: tuple[int, ...], answer: StormAnswer) -> Soluti
     return Solution(probabilities, engine_name(True), 0.0, 0.0, checks)
 
 
-def _doubles(chain: Chain, states: tuple[int, ...], answer: StormAnswer) -> Solution:
+def _doubles(chain: Chain, states: Sequence[int], answer: StormAnswer) -> Solution:
     vector = [float(p) for p in answer.distribution[: chain.size]]
     mass = fsum(vector)
     residual = balance_residual(restrict(merged_rates(chain), states), [vector[s] for s in states])

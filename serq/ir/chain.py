@@ -5,7 +5,7 @@ a state reward is earned per unit of time in a state, an impulse reward at a tra
 `serq.ir.measures` is a ratio of long-run reward rates (`Ratio`).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -61,21 +61,25 @@ class Chain:
 
     `labels` name sets of states. `lumped` says in words which exact quotients were taken, `truncated` what was cut
     off, `approximated` which laws were replaced by near ones. `lines` maps a state to the program lines at which its
-    sessions are.
+    sessions are. `explored` says in words how the states were found, where that is not the usual way.
+
+    A large chain keeps its transitions, rewards and texts in arrays (`serq.ir.packed`): sequences like any other, but
+    whoever goes through them item by item waits long.
     """
 
     name: str
-    states: tuple[str, ...]
+    states: Sequence[str]
     initial: tuple[tuple[int, Fraction], ...]
     symbols: tuple[RateSymbol, ...]
-    transitions: tuple[Transition, ...]
-    state_rewards: Mapping[str, tuple[Fraction, ...]]
+    transitions: Sequence[Transition]
+    state_rewards: Mapping[str, Sequence[Fraction]]
     labels: Mapping[str, frozenset[int]]
     ratios: tuple[Ratio | Unmapped, ...]
     lumped: tuple[str, ...] = ()
     truncated: tuple[str, ...] = ()
     lines: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     approximated: tuple[str, ...] = ()
+    explored: str = ""
 
     @property
     def size(self) -> int:

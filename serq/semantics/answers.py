@@ -9,12 +9,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import fsum, lcm
 
+import numpy as np
+from numpy.typing import NDArray
+
 from serq.ir.chain import Chain, Ratio, Solution, Unmapped
 from serq.ir.expr import Number
+from serq.ir.packed import PackedRewards, PackedTransitions
 from serq.ir.results import Estimate
 from serq.semantics.steady import recurrent_class
 
 _ROUNDING = Fraction(1, 2**52)
+_OF_A_SUM = 64 * _ROUNDING
+"""Relative error of a sum of products by pairs, the roundings of each product included."""
 
 
 def answers(chain: Chain, solution: Solution) -> tuple[Estimate, ...]:
@@ -44,6 +50,8 @@ class Rate:
 
 def long_run_rates(chain: Chain, solution: Solution, names: Sequence[str]) -> dict[str, Rate]:
     """The long-run rate of each reward: its mean over the stationary vector, impulses lowered to rates."""
+    if isinstance(chain.transitions, PackedTransitions) and isinstance(solution.probabilities[0], float):
+        return _packed_rates(chain, chain.transitions, solution, names)
     weights, unit = _common(solution.probabilities) if solution.bound is not None else ((), 1)
     out = {}
     for name, vector in chain.reward_table(names).items():
@@ -56,6 +64,35 @@ def long_run_rates(chain: Chain, solution: Solution, names: Sequence[str]) -> di
             value = fsum(float(c) * float(p) for c, p in zip(vector, solution.probabilities, strict=True) if c)
         out[name] = Rate(value, error, value != 0 or _possible(chain, vector))
     return out
+
+
+def _packed_rates(
+    chain: Chain, transitions: PackedTransitions, solution: Solution, names: Sequence[str]
+) -> dict[str, Rate]:
+    vector = np.array(solution.probabilities)
+    recurrent = np.zeros(chain.size, dtype=bool)
+    recurrent[np.asarray(recurrent_class(chain))] = True
+    out = {}
+    for name in names:
+        earned = packed_rewards(chain, transitions, name)
+        value = float(np.sum(vector * earned))
+        error = None
+        if solution.bound is not None:
+            largest, rounding = float(np.abs(earned).max(initial=0.0)), float(np.sum(vector * np.abs(earned)))
+            error = Fraction(solution.bound) * Fraction(largest) + Fraction(rounding) * _OF_A_SUM
+        possible = value != 0 or bool(np.any(earned[recurrent]))
+        out[name] = Rate(value, error, possible)
+    return out
+
+
+def packed_rewards(chain: Chain, transitions: PackedTransitions, name: str) -> NDArray[np.float64]:
+    """`chain.reward_rates` as doubles."""
+    earned = transitions.impulse_rates(name)
+    if name in chain.state_rewards:
+        rewards = chain.state_rewards
+        assert isinstance(rewards, PackedRewards)
+        earned = earned + rewards.doubles(name)
+    return earned
 
 
 def _possible(chain: Chain, vector: Sequence[Fraction]) -> bool:

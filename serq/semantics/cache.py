@@ -100,6 +100,10 @@ class Caches:
         ]
         return min(candidates, key=lambda entry: (self._keys(rule, entry), entry.number), default=None)
 
+    def keys(self, pool: int, entry: Entry) -> tuple[Value, ...]:
+        """The values of the pool's `evict by` for an entry."""
+        return self._keys(self._rules[pool], entry)
+
     def _keys(self, rule: PoolRule, entry: Entry) -> tuple[Value, ...]:
         if not rule.evict:
             return ()

@@ -108,6 +108,18 @@ class Codec:
             return nan  # one and the same, so that equal records are equal
         return ("~", self._amount_code(value)) if isinstance(value, Amount) else value
 
+    def remembered(self, session: Session) -> tuple[tuple[str, Any], ...]:
+        """All attributes of a session, by name, as a record keeps them."""
+        return tuple((name, self._value(session, name)) for name in sorted(session.attributes))
+
+    def restored(self, value: Any) -> Any:
+        """The value that a record keeps in this form."""
+        return self._number(value)
+
+    def forgets_rank(self, pc: int, pool: int) -> bool:
+        """Whether the release rank of an entry in the pool is dropped while its owner waits at the hold."""
+        return pool in self._dropped.get(pc, ())
+
     def _amount_code(self, amount: Amount) -> int:
         code = self._amount_codes.setdefault(amount.key, len(self.amounts))
         if code == len(self.amounts):

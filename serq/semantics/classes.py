@@ -4,16 +4,19 @@ Kemeny and Snell, Finite Markov Chains, chapters 2 and 3.
 """
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from graphlib import TopologicalSorter
 from typing import Literal
 
 import numpy as np
+import scipy.sparse as sparse
 import scipy.sparse.csgraph as csgraph
 
 from serq.base.errors import LimitError
 from serq.ir.chain import Chain
+from serq.ir.packed import PackedTransitions
 from serq.semantics.generator import Rows, edges, merged_rates, restrict
 from serq.semantics.rational import solve_transient
 
@@ -72,6 +75,22 @@ def classify(chain: Chain) -> Classes:
         transient=tuple(tuple(members[c]) for c in order if c in leaves),
         closed=tuple(ClosedClass(states, _kind(chain, states)) for states in sorted(closed)),
     )
+
+
+def packed_class(transitions: PackedTransitions) -> Sequence[int] | None:
+    """The one closed class of a chain all of whose states are reached, if there is one and something goes on in it."""
+    arcs, size = transitions.arcs, transitions.size
+    matrix = sparse.coo_matrix((np.ones(len(arcs.sources)), (arcs.sources, arcs.targets)), shape=(size, size)).tocsr()
+    count, label = csgraph.connected_components(matrix, directed=True, connection="strong")
+    if count == 1:
+        return range(size) if len(arcs.sources) else None
+    open_ = np.zeros(count, dtype=bool)
+    open_[label[arcs.sources[label[arcs.sources] != label[arcs.targets]]]] = True
+    if np.count_nonzero(~open_) != 1:
+        return None
+    states = np.nonzero(label == int(np.argmin(open_)))[0]
+    moves = len(states) > 1 or bool(np.any(arcs.sources == states[0]))
+    return tuple(states.tolist()) if moves else None
 
 
 def _reachable(chain: Chain, rows: Rows) -> list[int]:

@@ -24,19 +24,29 @@ class Describer:
         for record in codec.records:
             if record.pc != DEAD and isinstance(program.code[record.pc], p.Run):
                 self._laws_at.setdefault(record.pc, set()).add(record.place[1])
-        self._texts = [
-            (record.pc if record.pc != DEAD else len(program.code), self._text(record)) for record in codec.records
-        ]
-        self._lines = [0 if r.pc == DEAD else program.code[r.pc].span.line for r in codec.records]
+        self._texts: dict[int, tuple[int, str]] = {}
 
     def state(self, state: State) -> str:
         """The state's records in the order of the program, equal ones counted."""
-        texts = Counter(sorted(self._texts[code] for code in state))
+        texts = Counter(sorted(self._ordered(code) for code in state))
         return ", ".join(text if k == 1 else f"{k} {text}" for (_, text), k in texts.items()) or "empty"
 
     def lines(self, state: State) -> tuple[int, ...]:
         """The lines at which the sessions of the state are, each once."""
-        return tuple(sorted({self._lines[code] for code in state} - {0}))
+        return tuple(sorted({self._line(code) for code in state} - {0}))
+
+    def _ordered(self, code: int) -> tuple[int, str]:
+        """The text of a record, behind its place in the program."""
+        text = self._texts.get(code)
+        if text is None:
+            record = self._codec.records[code]
+            place = record.pc if record.pc != DEAD else len(self._program.code)
+            text = self._texts[code] = place, self._text(record)
+        return text
+
+    def _line(self, code: int) -> int:
+        pc = self._codec.records[code].pc
+        return 0 if pc == DEAD else self._program.code[pc].span.line
 
     def _text(self, record: Record) -> str:
         if record.pc == DEAD:

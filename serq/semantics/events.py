@@ -60,7 +60,8 @@ class Events:
         self._machine = Machine(control.sliced, self._world, self.impulses, limits)
         self.codec = Codec(control, self.laws, quotients, self._machine.fresh)
         self._symmetry = quotients.symmetry
-        self._arrival = self._arrival_symbol()
+        self.arrival = self._arrival_symbol()
+        """The rate symbol of arrivals, None where nobody arrives."""
         self._speeds: dict[tuple[int, int], Fraction | int] = {}
 
     def _arrival_symbol(self) -> int | None:
@@ -96,9 +97,9 @@ class Events:
                 continue
             for probability, target, earned in self._every_script(partial(self._complete, state, i)):
                 yield Event(coefficient * probability, law.symbols[phase], target, earned)
-        if self._arrival is not None:
+        if self.arrival is not None:
             for probability, target, earned in self._every_script(partial(self._arrive, state)):
-                yield Event(probability, self._arrival, target, earned)
+                yield Event(probability, self.arrival, target, earned)
 
     def gauges(self, state: State) -> list[Fraction | float | int]:
         """The values of the program's gauges in a state."""
@@ -139,7 +140,7 @@ class Events:
         self._machine.configuration = self._machine.fresh()
         self._world.phases = {}
         self._machine.begin()
-        if isinstance(self.program.arrivals, p.Poisson) and self._arrival is not None:
+        if isinstance(self.program.arrivals, p.Poisson) and self.arrival is not None:
             self._machine.arrive()
         return self._settle()
 
@@ -177,6 +178,11 @@ class Events:
                 return
 
     def _real_number(self, reason: str) -> OutsideFragmentError:
-        session = self._machine.frame.scene.session
-        span = NOWHERE if session is None else self.program.code[session.pc].span
-        return OutsideFragmentError(self.program.source, [NoAmount(span=span, what=reason)])
+        return real_number(self.program, self._machine, reason)
+
+
+def real_number(program: p.Program, machine: Machine, reason: str) -> OutsideFragmentError:
+    """What to raise when a session of the machine asks for the value of a draw that is not made."""
+    session = machine.frame.scene.session
+    span = NOWHERE if session is None else program.code[session.pc].span
+    return OutsideFragmentError(program.source, [NoAmount(span=span, what=reason)])

@@ -1,46 +1,12 @@
-"""The chain of a program: every state that it can reach, found by firing every event from every state."""
+"""The chain of a program: the reference explorer finds the small ones, the compiled explorer the large ones."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from math import isfinite
+from dataclasses import replace
 
-from serq.base.errors import OutsideFragmentError
 from serq.ir import program as p
-from serq.ir.chain import Chain, Transition
-from serq.ir.expr import Num
-from serq.semantics.control import control_of
-from serq.semantics.describe import Describer
-from serq.semantics.events import Events, Impulse
-from serq.semantics.fragment import unlimited_arrivals, violations
-from serq.semantics.fragment_errors import PopulationGrows
-from serq.semantics.growth import too_many_states
-from serq.semantics.mapping import map_measures, without
-from serq.semantics.pinned import dropped_ranks
-from serq.semantics.records import DEAD, Quotients, State
-from serq.semantics.rewards import state_rewards
-from serq.semantics.symbols import rational
+from serq.ir.chain import Chain
+from serq.semantics.exploration import Exploration, ExploreOptions, with_limit
 
-Progress = Callable[[int, int], None]
-"""Told every thousand states how many were found, and how many of them are done."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExploreOptions:
-    """How far to explore and what to put in for what no chain can hold.
-
-    `states`: stop beyond that many. `limit`: an arrival that finds so many sessions present is lost, whatever the
-    program says. `population`: sessions present at once in an open program without a limit beyond which it is taken
-    to grow without bound. `phase_type`: phases of the Erlang laws that stand for fixed amounts of work; None admits
-    no fixed amounts. `quotients` are all exact.
-    """
-
-    states: int = 200_000
-    limit: int | None = None
-    population: int = 200
-    phase_type: int | None = None
-    quotients: Quotients = field(default_factory=Quotients)
-    progress: Progress | None = None
+__all__ = ["Exploration", "ExploreOptions", "explore", "with_limit"]
 
 
 def explore(program: p.Program, options: ExploreOptions | None = None) -> Chain:
@@ -50,153 +16,34 @@ def explore(program: p.Program, options: ExploreOptions | None = None) -> Chain:
     `RunError` for what the program does wrong in a state that it can reach.
     """
     exploration = Exploration(program, options or ExploreOptions())
+    why = ""
+    if exploration.options.explorer == "reference" or exploration.run(_few(exploration)):
+        exploration.run()
+        return exploration.chain()
+    try:
+        from serq.semantics.explore_packed import compiled_chain
+        from serq.semantics.frontier_tables import NotCompiledError
+
+        try:
+            return compiled_chain(exploration)
+        except NotCompiledError as reason:
+            why = f"by the reference explorer, since {reason}"
+    except ImportError as missing:
+        why = f"by the reference explorer, since {missing.name} is missing"
     exploration.run()
-    return exploration.chain()
+    return replace(exploration.chain(), explored=why)
 
 
-def with_limit(program: p.Program, limit: int | None) -> p.Program:
-    """The program, an arrival that finds `limit` sessions present being lost."""
-    if limit is None or not isinstance(program.arrivals, p.Poisson | p.Renewal):
-        return program
-    folded = p.Folded(Num(Fraction(limit)), Fraction(limit), float(limit))
-    return replace(program, arrivals=replace(program.arrivals, limit=folded))
+_FEW = 2000
+"""Records of sessions up to which the reference explorer is done before the compiled one has begun."""
 
 
-Arc = tuple[int, int, Impulse]
-"""Target, rate symbol, what is earned."""
-
-
-class Exploration:
-    """A breadth-first search in progress: `states` in the order found, `initial` and `transitions` by their places."""
-
-    def __init__(self, program: p.Program, options: ExploreOptions) -> None:
-        self.program = program = with_limit(program, options.limit)
-        self.options = options
-        found = violations(program, fixed_work=options.phase_type is not None)
-        if found:
-            raise OutsideFragmentError(program.source, found)
-        control = control_of(program)
-        self.mapping = map_measures(control)
-        self.events = Events(control, options.quotients, options.phase_type)
-        self.states: list[State] = []
-        self.initial: tuple[tuple[int, Fraction], ...] = ()
-        self.transitions: list[Transition] = []
-        self._open = unlimited_arrivals(program)
-        self._places: dict[State, int] = {}
-        self._gauges: list[list[Fraction]] = [[] for _ in self.mapping.gauges]
-        self._rates: dict[tuple[int, Fraction | int], tuple[Fraction, Fraction]] = {}
-
-    # -- searching ---------------------------------------------------------------------------------------------------
-
-    def run(self) -> None:
-        """Find every state."""
-        found: dict[int, Fraction] = {}
-        for probability, state, _ in self.events.initial():
-            place = self._place(state)
-            found[place] = found.get(place, Fraction(0)) + probability
-        self.initial = tuple(found.items())
-        done = 0
-        while done < len(self.states):
-            self._expand(done)
-            done += 1
-            if self.options.progress is not None and done % 1000 == 0:
-                self.options.progress(len(self.states), done)
-
-    def _place(self, state: State) -> int:
-        place = self._places.get(state)
-        if place is None:
-            place = self._places[state] = len(self.states)
-            self.states.append(state)
-            if place >= self.options.states:
-                raise too_many_states(self.program, self.events.codec, self.states, self.options.states)
-            if self._open is not None and self._population(state) > self.options.population:
-                fault = PopulationGrows(span=self._open, bound=self.options.population)
-                raise OutsideFragmentError(self.program.source, [fault])
-        return place
-
-    def _population(self, state: State) -> int:
-        records = self.events.codec.records
-        return sum(records[code].pc != DEAD for code in state)
-
-    def _expand(self, source: int) -> None:
-        """All transitions out of a state, those that are alike added up."""
-        state = self.states[source]
-        if self._gauges:
-            self._read_gauges(state)
-        arcs: dict[Arc, Fraction | int] = {}
-        for coefficient, symbol, target, earned in self.events.of(state):
-            arc = (self._place(target), symbol, earned)
-            known = arcs.get(arc)
-            arcs[arc] = coefficient if known is None else known + coefficient
-        for (target_place, symbol, earned), coefficient in arcs.items():
-            rate, factor = self._rate(symbol, coefficient)
-            self.transitions.append(Transition(source, target_place, rate, factor, symbol, earned))
-
-    def _read_gauges(self, state: State) -> None:
-        values = self.events.gauges(state)
-        for kept, place in zip(self._gauges, self.mapping.gauges, strict=True):
-            value = values[place]
-            if isinstance(value, float) and not isfinite(value):
-                measure = f"gauge.{self.program.gauges[place].name}.mean"
-                self.events.impulses.broken[measure] = f"it is {value} in a state that can be reached"
-                value = 0
-            kept.append(rational(value))
-
-    def _rate(self, symbol: int, coefficient: Fraction | int) -> tuple[Fraction, Fraction]:
-        """The rate of a transition and its coefficient; equal ones are one object."""
-        key = symbol, coefficient
-        known = self._rates.get(key)
-        if known is None:
-            value = self.events.laws.symbols[symbol].value
-            known = self._rates[key] = coefficient * value, Fraction(coefficient)
-        return known
-
-    # -- the chain ---------------------------------------------------------------------------------------------------
-
-    def chain(self) -> Chain:
-        """What was found, as plain data."""
-        codec, laws = self.events.codec, self.events.laws
-        describer = Describer(self.program, codec, laws)
-        rewards = state_rewards(self.program, codec.records, self.states, self.mapping.regions)
-        for place, values in zip(self.mapping.gauges, self._gauges, strict=True):
-            rewards[f"gauge.{self.program.gauges[place].name}.mean"] = tuple(values)
-        lines: dict[tuple[int, ...], tuple[int, ...]] = {}
-        return Chain(
-            name=self.program.name,
-            states=tuple(map(describer.state, self.states)),
-            initial=self.initial,
-            symbols=tuple(laws.symbols),
-            transitions=tuple(self.transitions),
-            state_rewards=rewards,
-            labels=self._labels(),
-            ratios=without(self.mapping.ratios, self.events.impulses.broken),
-            lumped=self._quotients().words(),
-            truncated=self._truncated(),
-            approximated=self._approximated(),
-            lines={i: lines.setdefault(x, x) for i, x in enumerate(map(describer.lines, self.states))},
-        )
-
-    def _quotients(self) -> Quotients:
-        """Those of the quotients that this program gives something to do."""
-        asked = self.options.quotients
-        return replace(
-            asked,
-            dead_values=asked.dead_values and bool(self.program.attributes),
-            pinned_ranks=asked.pinned_ranks and bool(dropped_ranks(self.program)),
-        )
-
-    def _labels(self) -> dict[str, frozenset[int]]:
-        """The states in which everything has stopped: with nobody left, and with sessions that wait for ever."""
-        moving = {t.source for t in self.transitions}
-        stopped = frozenset(i for i in range(len(self.states)) if i not in moving)
-        ended = frozenset(i for i in stopped if not self._population(self.states[i]))
-        return {"ended": ended, "deadlock": stopped - ended}
-
-    def _truncated(self) -> tuple[str, ...]:
-        limit = self.options.limit
-        if limit is None or with_limit(self.program, limit) is self.program:
-            return ()
-        return (f"an arrival that finds {limit} sessions present is lost; sessions.losses is their rate",)
-
-    def _approximated(self) -> tuple[str, ...]:
-        return tuple(self.events.laws.approximations())
+def _few(exploration: Exploration) -> int:
+    """States to look for before the compiled explorer takes over."""
+    if exploration.options.explorer == "compiled":
+        return 0
+    match exploration.program.arrivals:
+        case p.Closed(population=size) | p.Batch(size=size):
+            return _FEW // (5 + p.whole(size))
+        case _:
+            return _FEW // 10

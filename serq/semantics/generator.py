@@ -15,6 +15,7 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from serq.ir.chain import Chain
+from serq.ir.packed import PackedTransitions
 
 Rows = tuple[dict[int, Fraction], ...]
 
@@ -39,6 +40,21 @@ def sparse_rates(rows: Rows) -> Any:
     """The rates as a scipy CSR matrix of doubles, shape (n, n), zero diagonal."""
     values = np.fromiter((float(rate) for row in rows for rate in row.values()), dtype=float)
     return _matrix(rows, values)
+
+
+def packed_rates(transitions: PackedTransitions, states: NDArray[np.int64]) -> Any:
+    """The rates among the states of a closed class, in ascending order, as a CSR matrix of doubles."""
+    arcs, size = transitions.arcs, transitions.size
+    other = arcs.sources != arcs.targets
+    rows, columns, rates = arcs.sources[other], arcs.targets[other], transitions.rates[other]
+    if len(states) < size:
+        place = np.full(size, -1, dtype=np.int64)
+        place[states] = np.arange(len(states))
+        inside = place[rows] >= 0
+        rows, columns, rates = place[rows[inside]], place[columns[inside]], rates[inside]
+    matrix = sparse.coo_matrix((rates, (rows, columns)), shape=(len(states), len(states))).tocsr()
+    matrix.sort_indices()
+    return matrix
 
 
 def edges(rows: Rows) -> Any:
@@ -121,6 +137,21 @@ def band_order(rows: Rows) -> tuple[list[int], int]:
     order = [int(i) for i in sparse.csgraph.reverse_cuthill_mckee(matrix + matrix.T, symmetric_mode=True)]
     found = bandwidth(rows, order)
     return (order, found) if found < given else (list(range(n)), given)
+
+
+def matrix_order(matrix: Any) -> tuple[NDArray[np.int64], int]:
+    """`band_order` of the entries of a CSR matrix, zeros included."""
+    n = matrix.shape[0]
+    coo = matrix.tocoo()
+    given = int(np.abs(coo.row - coo.col).max(initial=0))
+    if given <= 1:
+        return np.arange(n), given
+    pattern = sparse.csr_matrix((np.ones(len(coo.row)), (coo.row, coo.col)), shape=(n, n))
+    order = np.asarray(sparse.csgraph.reverse_cuthill_mckee(pattern + pattern.T, symmetric_mode=True), dtype=np.int64)
+    place = np.empty(n, dtype=np.int64)
+    place[order] = np.arange(n)
+    found = int(np.abs(place[coo.row] - place[coo.col]).max(initial=0))
+    return (order, found) if found < given else (np.arange(n), given)
 
 
 def bandwidth(rows: Rows, order: Iterable[int]) -> int:

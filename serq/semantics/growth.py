@@ -9,12 +9,14 @@ from serq.semantics.canonical import Codec
 from serq.semantics.records import DEAD, WAITING, State
 
 
-def too_many_states(program: p.Program, codec: Codec, states: Sequence[State], limit: int) -> LimitError:
-    """The error to raise: how many states were found, and what takes the most values in them."""
+def too_many_states(
+    program: p.Program, codec: Codec, states: Sequence[State], limit: int, found: int | None = None
+) -> LimitError:
+    """The error to raise: how many states were found (those given, or more), and what takes the most values in them."""
     variable, values = _most_varied(program, codec, states)
     return LimitError(
-        f"the chain has more than {limit} states ({len(states)} were found); {variable} takes the most values, "
-        f"{values} so far"
+        f"the chain has more than {limit} states ({found or len(states)} were found); {variable} takes the most "
+        f"values, {values} so far"
     )
 
 

@@ -9,7 +9,7 @@ from serq.ir import program as p
 from serq.ir.evaluate import Value
 from serq.semantics.cache import Caches
 from serq.semantics.commands import Commands
-from serq.semantics.configuration import Claim, Configuration, Job, Session, Status
+from serq.semantics.configuration import Claim, Configuration, Entry, Job, Session, Status
 from serq.semantics.pools import Pools
 from serq.semantics.progress import Limits, Progress
 from serq.semantics.rules import HoldRule, PoolRule, StepRule
@@ -112,6 +112,15 @@ class Machine:
         """The iteration of a step stage is over: its tokens count, and whose work is done becomes ready."""
         self._steps.end(stage)
 
+    def run_first(self) -> None:
+        """The first of the ready sessions runs its commands; nobody is admitted."""
+        self._commands.run(self.configuration.ready.popleft())
+
+    def admit_head(self, pool: int) -> bool:
+        """Try the head of a pool's queue; whether it was admitted."""
+        claim = self._pools.head(pool)
+        return claim is not None and self._pools.attempt(claim) == "admitted"
+
     def new_instant(self) -> None:
         """Time has passed since the last event: the count of commands at one instant starts anew."""
         self._progress.new_instant()
@@ -124,6 +133,14 @@ class Machine:
         """The program's gauges as they stand now, in its order."""
         self._scene.session = None
         return [gauge(self._scene) for gauge in self._gauges]
+
+    def eviction_keys(self, pool: int, entry: Entry) -> tuple[Value, ...]:
+        """What decides when an entry is evicted, before its release number; empty where nothing does."""
+        return self._caches.keys(pool, entry)
+
+    def queue_keys(self, claim: Claim) -> tuple[Value, ...]:
+        """What decides when a hold is admitted, before its join number; empty where nothing does."""
+        return self._pools.queue_keys(claim)
 
     def waiting(self) -> list[tuple[Claim, list[Value]]]:
         """The heads of the queues, and what must fit in each of their pools before they are admitted."""

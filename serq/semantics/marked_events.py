@@ -122,8 +122,8 @@ class MarkedEvents(Events):
                 yield Step(coefficient, law.symbols[phase], target, (), (), ())
                 continue
             yield from self._steps(coefficient, law.symbols[phase], partial(self._fire, state, i))
-        if self._arrival is not None:
-            yield from self._steps(1, self._arrival, partial(self._fire, state, None))
+        if self.arrival is not None:
+            yield from self._steps(1, self.arrival, partial(self._fire, state, None))
 
     def _steps(self, coefficient: Fraction | int, symbol: int, event: Callable[[], State]) -> Iterator[Step]:
         for probability, target, _ in self._every_script(event):

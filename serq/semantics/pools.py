@@ -161,6 +161,10 @@ class Pools:
     def _leave(self, claim: Claim) -> None:
         self.state(claim.pools[0]).queue.remove(claim)
 
+    def queue_keys(self, claim: Claim) -> tuple[Value, ...]:
+        """The values of the `queue by` of the pool in whose queue a hold stands."""
+        return self._queue_keys(claim.pools[0], claim)
+
     def _queue_keys(self, pool: int, claim: Claim) -> tuple[Value, ...]:
         rule = self._rules[pool].queue
         context = {"waited": self._world.now() - claim.since} if rule.names else {}

@@ -14,7 +14,7 @@ def state_rewards(
     program: p.Program, records: Sequence[Record], states: Sequence[State], regions: Mapping[str, frozenset[int]]
 ) -> dict[str, Vector]:
     """The rewards of stages, pools and sessions, and those that count sessions in regions, per state."""
-    shares = _shares(program, records, regions)
+    shares = shares_of(program, records, regions)
     numbers: dict[Any, Fraction] = {}
     out = {}
     for name, share in shares.items():
@@ -27,7 +27,7 @@ def state_rewards(
     return out
 
 
-def _shares(
+def shares_of(
     program: p.Program, records: Sequence[Record], regions: Mapping[str, frozenset[int]]
 ) -> dict[str, list[Any]]:
     """Per reward what every record contributes."""

@@ -6,6 +6,7 @@ which is no bound on its error; a small chain is solved in rationals as well, an
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,52 +15,58 @@ from serq.base.errors import LimitError, UsageError
 from serq.base.source import SourceFile
 from serq.ir.chain import Chain, Solution
 from serq.ir.expr import Number
-from serq.semantics import banded, rational, sparse
+from serq.ir.packed import PackedTransitions
+from serq.semantics import rational
+from serq.semantics.doubles import error_of, find_vector
 from serq.semantics.generator import (
     Rows,
     band_order,
     integer_generator,
     merged_rates,
+    packed_rates,
     restrict,
     sparse_rates,
 )
 from serq.semantics.steady import recurrent_class
 
 Vector = NDArray[np.float64]
-METHODS = ("auto", "direct", "gth", "dixon", "lu")
-"""`direct` is `auto` without any iterative solver, of which there is none yet. `gth` eliminates states in a band,
-`dixon` is rational only, `lu` doubles only.
+Levels = NDArray[np.int64]
+METHODS = ("auto", "direct", "gth", "dixon", "lu", "levels")
+"""`gth` eliminates states in a band, `dixon` is rational only; `lu` and `levels` (aggregation over levels) are doubles
+only. `direct` is `auto` without the iterative `levels`.
 """
 
 NARROW = 3
 """Half bandwidth up to which rational elimination beats the dense p-adic solver at any size."""
 LARGEST_NARROW = 10_000
 LARGEST_RATIONAL = 2_000
-LARGEST_LU = 200_000
-WIDEST_LU = 15_000
-"""Half bandwidth up to which a factorisation ends within minutes: its work grows with the cube of the fill."""
 LARGEST_COMPARED = 300
 """States up to which an answer in doubles is compared with the rational one."""
-_BAND_SECONDS = 6.0
-_BAND_BYTES = 1e9
 _RESIDUAL = 1e-9
 _ROUNDING = 1e-12
 
 
-def stationary(chain: Chain, *, exact: bool, method: str = "auto", source: SourceFile | None = None) -> Solution:
+def stationary(
+    chain: Chain, *, exact: bool, method: str = "auto", source: SourceFile | None = None, levels: Levels | None = None
+) -> Solution:
     """The stationary vector over all states of the chain, zero on the transient ones.
 
-    Raises NoSteadyStateError when there is none (`source` gives it the program's text), LimitError when the chain is
-    too large for the method or the answer fails its checks, UsageError for a method that does not exist or does not
-    go with `exact`.
+    `levels`: a whole number for every state, such that the chain mixes fast within a level; they help where nothing
+    else does. Raises NoSteadyStateError when there is no stationary vector (`source` gives it the program's text),
+    LimitError when the chain is too large for the method or the answer fails its checks, UsageError for a method that
+    does not exist or does not go with `exact`.
     """
-    if method not in METHODS or method == ("lu" if exact else "dixon"):
+    if method not in _methods(exact):
         kind = "rational" if exact else "floating-point"
         raise UsageError(f"there is no {kind} method '{method}'; there are {', '.join(_methods(exact))}")
     states = recurrent_class(chain, source)
-    rows = restrict(merged_rates(chain), states)
-    solve = _solve_rational if exact else _solve_doubles
-    probabilities, name, residual, bound, checks = solve(rows, method)
+    if exact:
+        if len(states) > LARGEST_NARROW:
+            raise LimitError(_too_many_for_rationals(len(states)))
+        answer = _solve_rational(restrict(merged_rates(chain), states), method)
+    else:
+        answer = _solve_doubles(chain, states, method, levels)
+    probabilities, name, residual, bound, checks = answer
     if len(states) < chain.size:
         checks = (*checks, f"{chain.size - len(states)} of {chain.size} states are transient or not reached")
     return Solution(_spread(chain.size, states, probabilities), name, residual, bound, checks)
@@ -69,7 +76,8 @@ _Answer = tuple[Sequence[Number], str, float, float | None, tuple[str, ...]]
 
 
 def _methods(exact: bool) -> list[str]:
-    return [m for m in METHODS if m != ("lu" if exact else "dixon")]
+    others = ("lu", "levels") if exact else ("dixon",)
+    return [m for m in METHODS if m not in others]
 
 
 def _spread(size: int, states: Sequence[int], probabilities: Sequence[Number]) -> tuple[Number, ...]:
@@ -87,11 +95,7 @@ def _solve_rational(rows: Rows, method: str) -> _Answer:
     eliminate = method == "gth" or (method != "dixon" and width <= NARROW)
     limit = LARGEST_NARROW if eliminate and width <= NARROW else LARGEST_RATIONAL
     if len(rows) > limit:
-        raise LimitError(
-            f"{len(rows)} recurrent states of half bandwidth {width} are too many for a rational solution, which goes "
-            f"to {LARGEST_RATIONAL} states (to {LARGEST_NARROW} where the half bandwidth is at most {NARROW}); "
-            f"solve in doubles instead"
-        )
+        raise LimitError(_too_many_for_rationals(len(rows), width))
     probabilities = _rational(rows, order if eliminate else None)
     name = f"state elimination in a band of {width} (GTH)" if eliminate else "p-adic lifting (Dixon)"
     checks = (
@@ -99,6 +103,14 @@ def _solve_rational(rows: Rows, method: str) -> _Answer:
         "the probabilities are positive and add up to 1",
     )
     return probabilities, f"{name}, rational", 0.0, 0.0, checks
+
+
+def _too_many_for_rationals(states: int, width: int | None = None) -> str:
+    of = "" if width is None else f" of half bandwidth {width}"
+    return (
+        f"{states} recurrent states{of} are too many for a rational solution, which goes to {LARGEST_RATIONAL} states "
+        f"(to {LARGEST_NARROW} where the half bandwidth is at most {NARROW}); solve in doubles instead"
+    )
 
 
 def _rational(rows: Rows, order: Sequence[int] | None) -> tuple[Fraction, ...]:
@@ -113,53 +125,51 @@ def _rational(rows: Rows, order: Sequence[int] | None) -> tuple[Fraction, ...]:
 # -- doubles ----------------------------------------------------------------------------------------------------------
 
 
-def _solve_doubles(rows: Rows, method: str) -> _Answer:
-    order, width = band_order(rows)
+def _solve_doubles(chain: Chain, states: Sequence[int], method: str, levels: Levels | None) -> _Answer:
+    rates = double_rates(chain, states)
+    here = None if levels is None else levels[np.asarray(states)]
     try:
-        if _in_band(method, len(rows), width):
-            name = f"state elimination in a band of {width} (GTH), doubles"
-            vector = np.empty(len(rows))
-            vector[order] = banded.solve(sparse_rates(restrict(rows, order)), width)
-        else:
-            name = "sparse LU with one refinement, doubles"
-            vector = sparse.solve(sparse_rates(rows))
-        residual = balance_residual(rows, vector)
+        found = find_vector(rates, method, here)
+        residual = residual_of(rates, found.vector)
     except ArithmeticError as error:
         raise LimitError(f"the chain is beyond double precision: {error}; {_OTHERWISE}") from error
     except MemoryError as error:
-        raise LimitError(f"{len(rows)} recurrent states do not fit into memory with this method") from error
-    checks = _passed(name, vector, residual)
-    probabilities = [float(p) for p in np.maximum(vector, 0.0)]
-    bound = None
-    if len(rows) <= LARGEST_COMPARED:
+        raise LimitError(f"{len(states)} recurrent states do not fit into memory with this method") from error
+    checks = _passed(found.method, found.vector, residual)
+    vector = np.maximum(found.vector, 0.0)
+    probabilities = vector.tolist()
+    bound = error_of(rates, vector, found)
+    if bound is not None:
+        checks.append(f"the errors of the probabilities add up to at most {bound:.1e} (proved from the vector)")
+    if len(states) <= LARGEST_COMPARED:
+        rows = restrict(merged_rates(chain), states)
+        order, width = band_order(rows)
         bound = _distance(probabilities, _rational(rows, order if width <= NARROW else None))
         checks.append(f"differs from the rational solution by {bound:.1e} in total")
-    return probabilities, name, residual, bound, tuple(checks)
+    return probabilities, found.method, residual, bound, tuple(checks)
 
 
 _OTHERWISE = "try another method, or rationals"
 
 
-def _in_band(method: str, size: int, width: int) -> bool:
-    """Whether to eliminate in the band: immune to stiffness, so wherever it is affordable."""
-    affordable = banded.cost(size, width) <= _BAND_SECONDS and banded.memory(size, width) <= _BAND_BYTES
-    if method == "gth" and not affordable:
-        raise LimitError(f"{size} recurrent states of half bandwidth {width} are too many for state elimination")
-    if (method == "lu" or not affordable) and (size > LARGEST_LU or width > WIDEST_LU):
-        raise LimitError(
-            f"the chain has {size} recurrent states of half bandwidth {width}; the factorisation goes to {LARGEST_LU} "
-            f"states and a half bandwidth of {WIDEST_LU}, state elimination further where the band is narrow"
-        )
-    return affordable and method != "lu"
+def double_rates(chain: Chain, states: Sequence[int]) -> Any:
+    """The rates among the states of a closed class as a CSR matrix of doubles."""
+    if isinstance(chain.transitions, PackedTransitions):
+        return packed_rates(chain.transitions, np.asarray(states))
+    return sparse_rates(restrict(merged_rates(chain), states))
 
 
 def balance_residual(rows: Rows, vector: Sequence[float] | Vector) -> float:
     """The largest difference between the flows into and out of a state, relative to the largest flow out of one."""
-    if len(rows) == 1:
+    return residual_of(sparse_rates(rows), np.asarray(vector))
+
+
+def residual_of(rates: Any, vector: Vector) -> float:
+    """`balance_residual` for rates as a CSR matrix."""
+    if len(vector) == 1:
         return 0.0
-    rates = sparse_rates(rows)
-    outflow = np.asarray(vector) * np.asarray(rates.sum(axis=1)).ravel()
-    return float(np.abs(np.asarray(vector) @ rates - outflow).max() / outflow.max())
+    outflow = vector * np.asarray(rates.sum(axis=1)).ravel()
+    return float(np.abs(rates.T @ vector - outflow).max() / outflow.max())
 
 
 def _passed(name: str, vector: Vector, residual: float) -> list[str]:

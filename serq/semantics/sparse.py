@@ -18,8 +18,9 @@ _UNLIKELY = 1e-3
 """A reference this much less likely than the likeliest state is exchanged for it."""
 
 
-def solve(rates: Any) -> Vector:
-    """The stationary vector of an irreducible chain from its CSR rates; entries may be negative by rounding.
+def solve(rates: Any) -> tuple[Vector, Vector, int]:
+    """The stationary vector of an irreducible chain from its CSR rates; entries may be negative by rounding. With it
+    come the mean times until a likely state is hit, and that state.
 
     Stewart, Introduction to the Numerical Solution of Markov Chains, section 2.5. Raises ArithmeticError when no
     finite solution is found.
@@ -27,10 +28,10 @@ def solve(rates: Any) -> Vector:
     try:
         reference = int(np.argmax(_guess(rates)))
         for _ in range(_TRIES):
-            vector = _from_reference(rates, reference)
+            vector, times = _from_reference(rates, reference)
             likeliest = int(np.argmax(vector))
             if vector[reference] >= _UNLIKELY * vector[likeliest]:
-                return vector
+                return vector, times, reference
             reference = likeliest
     except RuntimeError as error:
         raise ArithmeticError("the factorisation meets a zero pivot") from error
@@ -52,8 +53,10 @@ def _guess(rates: Any) -> Vector:
     return guess
 
 
-def _from_reference(rates: Any, reference: int) -> Vector:
-    """The weights relative to the reference, whose own equation is dropped; refined once; mass 1."""
+def _from_reference(rates: Any, reference: int) -> tuple[Vector, Vector]:
+    """The weights relative to the reference, whose own equation is dropped; refined once; mass 1. And the mean times
+    until the reference is hit, from the same factors.
+    """
     n = rates.shape[0]
     exits = np.asarray(rates.sum(axis=1)).ravel()
     others = np.delete(np.arange(n), reference)
@@ -67,4 +70,21 @@ def _from_reference(rates: Any, reference: int) -> Vector:
         raise ArithmeticError("the factorisation overflows")
     vector: Vector = np.insert(weights, reference, 1.0)
     vector /= vector.sum()
-    return vector
+    times: Vector = np.insert(factors.solve(np.ones(n - 1), "T"), reference, 0.0)
+    return vector, times
+
+
+def hitting_times(rates: Any, target: int) -> Vector | None:
+    """The mean times until a state is hit, without any promise on their error; None where there are none."""
+    n = rates.shape[0]
+    others = np.delete(np.arange(n), target)
+    exits = np.asarray(rates.sum(axis=1)).ravel()
+    matrix = (sparse.diags(exits) - rates).tocsr()[others][:, others].tocsc()
+    try:
+        factors = linalg.splu(
+            matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+        )
+    except RuntimeError:
+        return None
+    times: Vector = np.insert(factors.solve(np.ones(n - 1)), target, 0.0)
+    return times

@@ -10,17 +10,22 @@ from serq.base.diagnostics import Diagnostic, Note
 from serq.base.errors import LimitError, NoSteadyStateError
 from serq.base.source import NOWHERE, SourceFile, Span
 from serq.ir.chain import Chain
+from serq.ir.packed import PackedTransitions
 from serq.semantics.chain_errors import AllSessionsEnd, Deadlock, SeveralClasses
-from serq.semantics.classes import Classes, ClosedClass, absorption, classify
+from serq.semantics.classes import Classes, ClosedClass, absorption, classify, packed_class
 
 
-def recurrent_class(chain: Chain, source: SourceFile | None = None) -> tuple[int, ...]:
+def recurrent_class(chain: Chain, source: SourceFile | None = None) -> Sequence[int]:
     """The states of the one recurrent class, in ascending order.
 
     Raises NoSteadyStateError when the chain is absorbed, deadlocks, or ends in one of several classes; `source` is
     the program's text, for the places of the diagnostics. A chain that is one state with nobody in it has a steady
     state, if a dull one.
     """
+    if isinstance(chain.transitions, PackedTransitions):
+        states = packed_class(chain.transitions)
+        if states is not None:
+            return states
     classes = classify(chain)
     only = classes.closed[0]
     if len(classes.closed) == 1 and (only.kind == "recurrent" or (only.kind == "ended" and not classes.transient)):

@@ -29,8 +29,10 @@ def test_every_single_probability_is_good_to_rounding(seed, size, extra):
         assert abs(Fraction(float(got)) / want - 1) < 1e-13
 
 
-def test_stiffness_does_no_harm():
+@pytest.mark.parametrize("compiled", [64, 0], ids=["compiled", "numpy"])
+def test_stiffness_does_no_harm(monkeypatch, compiled):
     """Rates over 24 decades: still good to rounding, entry by entry."""
+    monkeypatch.setattr(banded, "_COMPILED", compiled)
     rows = tuple(hand_chains.random_rows(5, 12))
     stiff = tuple({j: rate * Fraction(10) ** (2 * i - 12) for j, rate in row.items()} for i, row in enumerate(rows))
     generator = integer_generator(stiff)

@@ -180,7 +180,7 @@ def test_queues_are_named_too(text: str, variable: str | None) -> None:
 
 def test_progress_is_told() -> None:
     told: list[tuple[int, int]] = []
-    options = ExploreOptions(progress=lambda found, done: told.append((found, done)))
+    options = ExploreOptions(progress=lambda found, done: told.append((found, done)), explorer="reference")
     text = """stage d : delay; workload { arrive closed(1); }
     session { set k = 0; loop { run d (~exp(1)); set k = (k + 1) % 2500; observe n = k; } }"""
     assert chain_of(text, options).size == 2500

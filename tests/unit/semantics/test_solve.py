@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse.csgraph import connected_components
 
 from serq.base.errors import LimitError, NoSteadyStateError, UsageError
-from serq.semantics import rational, solve
+from serq.semantics import banded, doubles, rational, solve
 from serq.semantics.solve import balance_residual, stationary
 
 make = hand_chains.make_chain
@@ -133,16 +134,47 @@ def test_the_bound_shows_an_error_that_the_residual_hides(monkeypatch):
         {3: Fraction(1), 1: Fraction(1, 10**12)},
         {2: Fraction(1)},
     ]
-    monkeypatch.setattr(solve.banded, "solve", lambda rates, width: np.array([0.4, 0.4, 0.1, 0.1]))
+    monkeypatch.setattr(doubles.banded, "solve", lambda rates, width: np.array([0.4, 0.4, 0.1, 0.1]))
     solution = stationary(make(pair), exact=False)
     assert solution.residual < 1e-11
     assert solution.bound == pytest.approx(0.6)
 
 
-def test_above_three_hundred_states_no_bound_is_claimed():
-    solution = stationary(hand_chains.finite_source(400), exact=False)
-    assert solution.bound is None
+@pytest.mark.parametrize("method", ["gth", "lu", "levels"])
+def test_above_three_hundred_states_the_bound_is_proved(method):
+    chain = hand_chains.finite_source(400)
+    solution = stationary(chain, exact=False, method=method, levels=np.arange(401) // 2)
+    assert total_error(solution, stationary(chain, exact=True)) <= Fraction(solution.bound) < 1e-12
     assert solution.residual < 1e-14
+    assert "proved from the vector" in solution.checks[3]
+
+
+def test_the_proof_finds_an_error_that_the_residual_hides(monkeypatch):
+    """Two clusters of 200 states hardly coupled, the mass between them wrong by 0.2 of all."""
+    first, second = hand_chains.random_rows(1, 200), hand_chains.random_rows(2, 200)
+    rows = first + [{j + 200: rate for j, rate in row.items()} for row in second]
+    rows[3][204], rows[207][6] = Fraction(1, 10**9), Fraction(1, 10**9)
+    chain, right = make(rows), banded.solve
+
+    def wrong(rates, width):
+        vector = right(rates, width)
+        inside = cluster(rates)
+        share = vector[inside].sum()
+        return np.where(inside, vector * (share - 0.1) / share, vector * (1 - share + 0.1) / (1 - share))
+
+    monkeypatch.setattr(doubles.banded, "solve", wrong)
+    solution = stationary(chain, exact=False, method="gth")
+    assert solution.residual < 1e-8
+    assert solution.bound >= 0.2
+
+
+def cluster(rates):
+    """The states that one reaches from the first without the rates of 1e-9."""
+    matrix = rates.tocsr().copy()
+    matrix.data[matrix.data < 1e-8] = 0
+    matrix.eliminate_zeros()
+    _, label = connected_components(matrix, connection="strong")
+    return label == label[0]
 
 
 def test_a_wide_chain_is_factorised():
@@ -155,7 +187,7 @@ def test_a_wide_chain_is_factorised():
     "vector", [[0.5, 0.5, 0.0], [np.nan, 0.5, 0.5], [1.2, 0.4, -0.6], [1.0, 1.0, 1.0]], ids=["off", "nan", "-", "mass"]
 )
 def test_a_vector_that_fails_its_checks_is_never_returned(monkeypatch, vector):
-    monkeypatch.setattr(solve.banded, "solve", lambda rates, width: np.array(vector))
+    monkeypatch.setattr(doubles.banded, "solve", lambda rates, width: np.array(vector))
     with pytest.raises(LimitError, match="fails its checks"):
         stationary(make([{1: 1}, {2: 1}, {0: 1}]), exact=False)
 
@@ -183,8 +215,8 @@ def test_a_chain_too_large_for_rationals_says_its_size(monkeypatch):
 
 
 def test_a_chain_too_large_for_a_factorisation_says_its_size(monkeypatch):
-    monkeypatch.setattr(solve, "LARGEST_LU", 20)
-    monkeypatch.setattr(solve, "_BAND_SECONDS", 0.0)
+    monkeypatch.setattr(doubles, "LARGEST_LU", 20)
+    monkeypatch.setattr(doubles, "_BAND_SECONDS", 0.0)
     with pytest.raises(LimitError, match="28 recurrent states"):
         stationary(make(hand_chains.tandem(6)), exact=False)
     with pytest.raises(LimitError, match="state elimination"):
@@ -192,7 +224,7 @@ def test_a_chain_too_large_for_a_factorisation_says_its_size(monkeypatch):
 
 
 def test_a_chain_too_wide_for_a_factorisation_says_its_width(monkeypatch):
-    monkeypatch.setattr(solve, "WIDEST_LU", 6)
+    monkeypatch.setattr(doubles, "WIDEST_LU", 6)
     with pytest.raises(LimitError, match="half bandwidth 7"):
         stationary(make(hand_chains.tandem(6)), exact=False, method="lu")
 
@@ -201,7 +233,7 @@ def test_a_failed_factorisation_is_a_limit(monkeypatch):
     def fail(rates):
         raise ArithmeticError("the factorisation overflows")
 
-    monkeypatch.setattr(solve.sparse, "solve", fail)
+    monkeypatch.setattr(doubles.sparse, "solve", fail)
     with pytest.raises(LimitError, match="beyond double precision: the factorisation overflows"):
         stationary(hand_chains.finite_source(3), exact=False, method="lu")
 
