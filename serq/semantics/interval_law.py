@@ -18,8 +18,8 @@ from scipy.optimize import brentq
 from serq.base.errors import UsageError
 from serq.ir.expr import Number
 from serq.semantics.generator import sparse_rates
+from serq.semantics.passages import Passage
 from serq.semantics.rational import solve_transient
-from serq.semantics.tagged import Passage
 from serq.semantics.uniformisation import Steps
 
 Vector = NDArray[np.float64]

@@ -4,9 +4,10 @@ Of such an observe the whole law is known, by following one session from `set t 
 (`serq.semantics.tagged`); what is observed twice counts twice, what is not observed does not count.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from serq.ir import expr as e
 from serq.ir import program as p
 from serq.semantics.control import Control
 from serq.semantics.graph import Origin
@@ -14,6 +15,7 @@ from serq.semantics.kinds import DRAWN
 from serq.semantics.linear import NOW
 from serq.semantics.observed import Observed
 from serq.semantics.passes import Passes
+from serq.semantics.paused import paused_runs
 
 Counts = frozenset[int]
 _NEVER: Counts = frozenset({0})
@@ -27,7 +29,7 @@ class Interval:
     """An observe as an interval: `clock` is the attribute t, `factor` is positive.
 
     `live`: instructions at which a session rests that may yet observe since its last `set t`. `observers`: where the
-    observes stand in the program.
+    observes stand in the program. `paused`: instructions during whose service the clock stands still.
     """
 
     observe: str
@@ -35,6 +37,7 @@ class Interval:
     factor: Fraction
     live: frozenset[int]
     observers: frozenset[Origin]
+    paused: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +56,41 @@ def interval_of(control: Control, observe: str) -> Interval | NoInterval:
         for i in sorted(observed.reached)
         if isinstance(step := graph.nodes[i].step, p.Observe) and step.name == observe
     ]
-    forms = set()
+    forms, spent = set(), set[str | None]()
     for node in nodes:
         parts = control.linear[node]
         if isinstance(parts, str):
             return NoInterval(observe, parts)
-        if control.kinds.at(node, parts.rest).shapes & DRAWN:
+        drawn = bool(control.kinds.at(node, parts.rest).shapes & DRAWN)
+        spent.add(_subtracted(parts.rest) if drawn else "")
+        if drawn and _subtracted(parts.rest) is None:
             return NoInterval(observe, "a draw is observed along with the time, and no state knows its value")
         forms.add(parts.times)
     if not nodes:
         return NoInterval(observe, "it is never observed")
-    if len(forms) > 1:
+    if len(forms) > 1 or len(spent) > 1:
         return NoInterval(observe, "it is observed in several ways")
-    return _since(control, observed, observe, frozenset(nodes), next(iter(forms)))
+    found = _since(control, observed, observe, frozenset(nodes), next(iter(forms)))
+    draw = next(iter(spent))
+    return _pausing(control, found, draw, frozenset(nodes)) if draw and isinstance(found, Interval) else found
+
+
+def _subtracted(rest: e.Expr) -> str | None:
+    """The attribute of which the rest is minus the value; None where it is anything else."""
+    match rest:
+        case e.Unary(op="-", operand=e.Attr(name=name)):
+            return name
+    return None
+
+
+def _pausing(control: Control, interval: Interval, spent: str, nodes: frozenset[int]) -> Interval | NoInterval:
+    """The interval from which a draw is subtracted that was spent in it: its clock stands still meanwhile."""
+    runs = paused_runs(control, interval.clock, spent, nodes) if interval.factor == 1 else None
+    if not runs:
+        return NoInterval(
+            interval.observe, f"`{spent}` is not spent exactly once in between, at a fifo or delay stage, and kept"
+        )
+    return replace(interval, paused=runs)
 
 
 def _since(

@@ -13,7 +13,7 @@ Stochastic Models (1981), section 2.2; the tagged customer is in B. Melamed, M. 
 stationary vector of the larger, marked chain is needed.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -25,35 +25,15 @@ from serq.ir.expr import Number
 from serq.semantics.control import control_of
 from serq.semantics.explore import ExploreOptions, with_limit
 from serq.semantics.fragment import violations
-from serq.semantics.generator import Rows
 from serq.semantics.intervals import Interval, NoInterval, interval_of
 from serq.semantics.marked_events import MarkedEvents, Step, is_present, marked_state, sorted_state
-from serq.semantics.records import State
+from serq.semantics.passages import Passage
+from serq.semantics.paused import without
+from serq.semantics.records import WAITING, State
 from serq.semantics.symbols import rational
 
 Solve = Callable[[Chain], Solution]
 """What finds the stationary vector of a chain."""
-
-
-@dataclass(frozen=True)
-class Passage:
-    """The absorbing chain of one interval, in rates.
-
-    `start`: rate of beginning in each state. `rows`: rates from state to state. `exits`: rate of leaving a state.
-    `observed`: by the rest that is added to the time, the rate of observing in each state; `at_once`: likewise, the
-    rate of observing at the very instant at which the clock is set. The observed value is `factor` * time + rest.
-    `error` bounds the sum of the errors of all rates in `start` and `at_once`, None where nothing is known of it.
-    """
-
-    observe: str
-    factor: Fraction
-    start: tuple[Number, ...]
-    rows: Rows
-    exits: tuple[Fraction, ...]
-    observed: Mapping[Fraction, tuple[Fraction, ...]]
-    at_once: Mapping[Fraction, Number]
-    method: str
-    error: float | None = 0.0
 
 
 @dataclass
@@ -108,7 +88,14 @@ class Tagging:
         solution = solve(self._chain())
         for growing in self._growing:
             self._follow(growing)
-        return {growing.interval.observe: _passage(growing, solution) for growing in self._growing}
+        return {x.interval.observe: without(_passage(x, solution), self._paused(x)) for x in self._growing}
+
+    def _paused(self, growing: _Growing) -> list[int]:
+        """The states in which the clock of the marked session stands still."""
+        if not growing.interval.paused:
+            return []
+        marks = (self.events.codec.records[state[0]] for state in growing.states)
+        return [i for i, mark in enumerate(marks) if mark.pc in growing.interval.paused and mark.place[2] != WAITING]
 
     def _explore(self) -> None:
         for step in self.events.beginnings():
@@ -202,7 +189,7 @@ def _since_last_set(step: Step, session: object, interval: Interval) -> tuple[bo
         if deed.name == interval.clock:
             running = True
         elif running and deed.origin in interval.observers:
-            rests.append(_rest(deed.value))
+            rests.append(_rest(deed.value, interval))
     return running, rests
 
 
@@ -215,11 +202,14 @@ def _before_set(step: Step, mark: object, interval: Interval) -> tuple[list[Frac
         if deed.name == interval.clock:
             return rests, True
         if deed.origin in interval.observers:
-            rests.append(_rest(deed.value))
+            rests.append(_rest(deed.value, interval))
     return rests, False
 
 
-def _rest(value: Value) -> Fraction:
+def _rest(value: Value, interval: Interval) -> Fraction:
+    """What is added to the time: nothing where it is the draw during whose service the clock stands still."""
+    if interval.paused:
+        return Fraction(0)
     if isinstance(value, float) and not abs(value) < float("inf"):
         raise LimitError(f"an observation is {value}")
     return rational(value)
