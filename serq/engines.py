@@ -109,7 +109,7 @@ def run_compiled(
     try:
         found = runs.in_turn(progress) if min(jobs, replications) <= 1 else runs.side_by_side(jobs, progress)
     except FaultRaised as raised:
-        raise RunError(program.source, [_diagnostic(program, raised.fault, limits.commands)]) from None
+        raise RunError(program.source, [diagnostic_of(program, raised.fault, limits.commands)]) from None
     except _CutError as cut:
         raise _stopped(program, cut.replication, cut.result, keep) from None
     results = tuple(run_result(program, k, result) for k, result in enumerate(found))
@@ -249,7 +249,7 @@ def _samples(log: Log) -> Samples:
 # -- faults ----------------------------------------------------------------------------------------------------------
 
 
-def _diagnostic(program: p.Program, fault: Fault, commands: int) -> Diagnostic:
+def diagnostic_of(program: p.Program, fault: Fault, commands: int) -> Diagnostic:
     """The fault in the words of the reference."""
     site, serial, value = fault.site, fault.serial, fault.values[0]
     stage = program.stages[fault.place].name if 0 <= fault.place < len(program.stages) else ""

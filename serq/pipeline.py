@@ -220,15 +220,17 @@ def replay(
     options: "ReplayOptions",
     sink: "Callable[[Step], object] | None" = None,
     progress: "ReplayProgress | None" = None,
+    engine: "Engine" = "auto",
 ) -> "Replayed":
-    """Replay a trace, the program's own when None is given, request for request; `sink` is given every iteration.
+    """Replay a trace, the program's own when None is given, request for request; `sink` is given every iteration, by
+    the reference.
 
     InputError or LoadError for a trace that is none, RunError when the program fails.
     """
-    from serq.semantics import replay as replays
+    from serq.replays import replay_on
     from serq.traces.reader import trace_of
 
-    return replays.replay(program, trace_of(program, trace), options, sink, progress=progress)
+    return replay_on(program, trace_of(program, trace), options, sink, progress, engine)
 
 
 def closed_forms(program: Program) -> "Matches":

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -21,6 +22,7 @@ from serq.semantics.replay_tables import STEP_COLUMNS, as_dict, request_lines, s
 from serq.semantics.step_log import Step
 
 _LINES_AT_A_TIME = 1000
+_ENGINE = "Compile the program, or interpret it; auto compiles what can be, and interprets for --dump and --checked."
 
 
 @click.command("replay")
@@ -32,6 +34,9 @@ _LINES_AT_A_TIME = 1000
 )
 @click.option("--strict-vllm", is_flag=True, help="Never reject: what can never fit blocks its queue, as in vLLM.")
 @click.option("--dump", metavar="DIR", help="Write requests.csv and steps.csv into DIR.")
+@click.option(
+    "--engine", type=click.Choice(["auto", "compiled", "reference"]), default="auto", show_default=True, help=_ENGINE
+)
 @click.option("--checked", is_flag=True, help="Assert the invariants of the semantics after every transition (slow).")
 def command(
     common: Common,
@@ -40,6 +45,7 @@ def command(
     horizon: float | None,
     strict_vllm: bool,
     dump: str | None,
+    engine: Literal["auto", "compiled", "reference"],
     checked: bool,
 ) -> None:
     """Replay a trace, request for request.
@@ -56,7 +62,7 @@ def command(
     with ExitStack() as stack:
         sink = None if dump is None else stack.enter_context(_step_file(make_directory(Path(dump)) / "steps.csv"))
         progress = stack.enter_context(replaying(common.quiet))
-        result = replay(program, trace, options, sink, progress)
+        result = replay(program, trace, options, sink, progress, engine)
     if dump is not None:
         write_requests(Path(dump) / "requests.csv", result.requests)
     _emit(common, program, result)
@@ -104,6 +110,7 @@ def _summary(program: Program, result: Replayed) -> list[str]:
         lines.append(f"rejected, as they ask for more than there is: {summary['rejected']}")
     if summary["unsent"]:
         lines.append(f"turns of the trace that were never sent: {summary['unsent']}")
+    lines.append(f"engine: {result.engine}" + (f" ({result.why})" if result.why else ""))
     return lines
 
 
@@ -112,6 +119,8 @@ def _data(program: Program, result: Replayed) -> dict[str, object]:
     return provenance(program, "replay") | {
         "time": result.time,
         "events": result.events,
+        "engine": result.engine,
+        "why_reference": result.why,
         "summary": result.summary(),
         "stuck": stuck,
         "requests": [as_dict(request) for request in result.requests],

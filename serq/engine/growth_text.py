@@ -74,8 +74,9 @@ class GrowthText:
         ):
             lines.add(f"at = {self.item('part')}", f"more = up(target, {literal(group.block)}) - s.pools.units[at]")
             lines.add("if not more > 0.0:", "    return MORE")
-            lines.add("needed = held(s, slot, pool, more)", f"if needed > {cap}:")
-            lines.add(f"    s.fault_values[1] = {cap}", "    return fail_with(s, site, s.serial[slot], pool, needed)")
+            if self.holds.rejects:
+                lines.add("needed = held(s, slot, pool, more)", f"if needed > {cap}:", f"    s.fault_values[1] = {cap}")
+                lines.add("    return fail_with(s, site, s.serial[slot], pool, needed)")
             pinned = " + pinned(s, pool, slot)" if group.pool.pin_waiting and self.holds.caches(group) else ""
             full = f"not s.pools.used[pool]{pinned} + more <= {cap}"
             if group.pool.preempt == "none":

@@ -47,10 +47,15 @@ class Group:
 
 
 class Holds:
-    """The pools of a program in groups, and its hold statements."""
+    """The pools of a program in groups, and its hold statements.
 
-    def __init__(self, program: p.Program) -> None:
+    `replays`: what becomes of every request is written down; `rejects`: what can never fit does not wait for ever.
+    """
+
+    def __init__(self, program: p.Program, replays: bool = False, rejects: bool = True) -> None:
         self.program = program
+        self.replays = replays
+        self.rejects = rejects
         self.groups = _groups(program)
         self.statements = _statements(program)
         self.parts = sum(len(s.hold.parts) for s in self.statements)
@@ -80,6 +85,19 @@ class Holds:
         """Whether what is left of an entry can be dead in a pool of the group."""
         reusing = (s for s in self.statements if s.hold.reuse is not None)
         return any(part.pool.base in group.members for s in reusing for part in s.hold.parts)
+
+    @cached_property
+    def engine_pools(self) -> frozenset[int]:
+        """The pools that a request of a step stage asks for, as `serq.semantics.request_log` has them."""
+        memories = {stage.kind.memory for stage in self.program.stages if isinstance(stage.kind, p.Step)}
+        served = {place for place, pool in enumerate(self.program.pools) if pool.admit_via is not None}
+        found = served | {memory for memory in memories if memory is not None}
+        return frozenset(found or range(len(self.program.pools)))
+
+    def is_request(self, statement: Statement) -> bool:
+        """Whether a replay writes down what becomes of the hold."""
+        members = (m for part in statement.hold.parts for m in self.group(part.pool).members)
+        return self.replays and not self.engine_pools.isdisjoint(members)
 
     @cached_property
     def grown(self) -> frozenset[int]:

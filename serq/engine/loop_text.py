@@ -134,6 +134,8 @@ class LoopText:
     def _room(self) -> None:
         """An event begins only where there is room for what it may need."""
         lines = self.lines
+        if self.holds.replays:
+            lines.add("if s.requests.size + s.requests.reserve > s.requests.room:", "    return DRAIN")
         if isinstance(self.program.arrivals, p.FromTrace):
             lines.add("if not has_room(s):", "    return GROW")
         elif -1 in self.sources and not self.holds.ghosts:

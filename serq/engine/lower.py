@@ -43,6 +43,7 @@ from serq.engine.iterations import (
 from serq.engine.laws import good_bernoulli, good_det, good_erlang, good_exp, good_geometric, good_h2, good_uniform
 from serq.engine.observing import close_all, close_batches, observe_log, observe_sketch, reach_gauge, read_gauge
 from serq.engine.replaying import goes_on, replayed, row_of_turn
+from serq.engine.requests import close_request, get_memory, give_up, open_request, reach
 from serq.engine.residents import busy_step, count_decoding, is_resident, join_step, queue_step, work_step
 from serq.engine.serving import (
     clear_clock, empty_shared, join_delay, join_many, join_shared, join_single, leave_delay, leave_many, leave_shared,
@@ -75,10 +76,13 @@ class Lowered:
     places: tuple[int, ...]
 
 
-def lower(program: p.Program, keep_samples: bool) -> Lowered:
-    """The text for a program that `serq.engine.supported.why_not` has nothing against."""
+def lower(program: p.Program, keep_samples: bool, replays: bool = False, rejects: bool = True) -> Lowered:
+    """The text for a program that `serq.engine.supported.why_not` has nothing against.
+
+    `replays`: what becomes of every request is written down; `rejects`: what can never fit does not wait for ever.
+    """
     lines, sites = Lines(), Sites()
-    holds, set_before = Holds(program), certainly_set(program)
+    holds, set_before = Holds(program, replays, rejects), certainly_set(program)
     expressions = Expressions(program, lines, sites, set_before.doubtful)
     sources = sources_of(program)
     pools, cuts = PoolText(expressions, holds, set_before), cuts_of(program)

@@ -70,6 +70,8 @@ class PoolText:
                 if part.pool.index is not None:
                     lines.add(f"s.pools.pool[{self._part(statement, k)}] = {place}")
             lines.add("s.pools.computed[slot] = 0.0", f"join_queue(s, {places[0]}, slot, {statement.number})")
+            if self.holds.is_request(statement):
+                lines.add("reach(s, slot)")
             self._unless_it_fits(statement, places, self._needs(statement, places), "return MORE")
             lines.add("return MORE")
         lines.add("")
@@ -108,6 +110,8 @@ class PoolText:
             hit = hits[0]
             for other in hits[1:]:
                 hit = f"max({hit}, {other})"
+            if self.holds.is_request(statement):
+                lines.add(f"get_memory(s, slot, {hit})")
             lines.add(f"open_hold(s, {places[0]}, slot, {statement.number}, {hit})", "return ADMITTED")
         lines.add("")
 
@@ -142,6 +146,8 @@ class PoolText:
         self, statement: Statement, places: list[str], needs: list[tuple[str, str]], rejected: str
     ) -> None:
         """Reject a hold that asks for more than the cap."""
+        if not self.holds.rejects:
+            return
         beyond = []
         for part, (_, need) in zip(statement.hold.parts, needs, strict=True):
             cap = literal(self.holds.group(part.pool).cap)
@@ -156,6 +162,8 @@ class PoolText:
         site = self.sites.number(Site("replacement", statement.hold.span))
         with self.lines.block(f"def reject_{statement.number}(s: Sim, slot: i64, pool: i64) -> i64:"):
             self.lines.add("leave_queue(s, pool, slot)", "s.pools.rejections[pool] += 1")
+            if self.holds.is_request(statement):
+                self.lines.add("give_up(s, slot)")
             self.lines.add(f"return end_session(s, slot, {site})")
         self.lines.add("")
 
@@ -217,6 +225,8 @@ class PoolText:
         with lines.block("def end_session(s: Sim, slot: i64, site: i64) -> i64:"):
             with lines.block("while s.pools.open[slot] >= 0:"):
                 lines.add("status = close(s, slot)", "if status != MORE:", "    return status", "s.steps.barren = 0")
+            if self.holds.replays:
+                lines.add("close_request(s, slot)")
             lines.add("leave(s, slot)")
             if isinstance(self.program.arrivals, p.Closed):
                 lines.add("if s.ended_now > s.most_ends:", "    return fail(s, site, -1, s.ended_now)")

@@ -122,6 +122,8 @@ class PreemptionText:
             lines.add(f"status = close_{n}(s, slot)", "if status != MORE:", "    return status")
             lines.add(f"s.pc[slot] = {self._resumes(statement.pc)}", "s.pools.computed[slot] = max(before, reached)")
             lines.add("s.pools.preemptions += 1", "s.pools.preempted[pool] += 1")
+            if self.holds.replays and not self.holds.engine_pools.isdisjoint(group.members):
+                lines.add("s.requests.preemptions[slot] += 1")
             first = statement.hold.parts[0].pool
             queue = str(first.base) if first.index is None else f"s.pools.pool[{self._item(statement.first)}]"
             lines.add(f"rejoin_queue(s, {queue}, slot, {n})")

@@ -2,9 +2,10 @@
 
 from serq.codegen.lang import f64, i64
 from serq.engine.observing import advance_number
+from serq.engine.requests import finish_run
 from serq.engine.serving import make_ready, note_joined
 from serq.engine.state import Sim
-from serq.engine.step_state import DECODE, NEVER_ADMITTED
+from serq.engine.step_state import DECODE, NEVER_ADMITTED, PREFILL
 
 
 def join_step(s: Sim, stage: i64, slot: i64, work: f64, phase: i64, rank: i64) -> None:
@@ -62,6 +63,8 @@ def remove_resident(s: Sim, k: i64, slot: i64) -> None:
 def leave_done(s: Sim, k: i64, slot: i64) -> None:
     """A job is done and off the lists: its session is ready. At step stages nobody waits."""
     stage = s.steps.place[k]
+    if s.requests.room > 0:
+        finish_run(s, slot, s.steps.phase[slot] == PREFILL)
     s.steps.phase[slot] = 0
     joined = s.joined[slot]
     if s.now != s.last[stage]:

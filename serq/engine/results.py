@@ -205,6 +205,20 @@ class Waiting(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Replay:
+    """What became of the requests of a replay: `rows` of `serq.engine.requests.COLUMNS` numbers, one after the other.
+
+    `time` and `events` are those of its end. `stuck`: somebody waits, perhaps for ever.
+    """
+
+    rows: "array[float]"
+    time: float
+    events: int
+    rejections: int
+    stuck: bool
+
+
+@dataclass(frozen=True, slots=True)
 class EngineResult:
     """One run. Either `logs` or `sketches` holds the observes, in the program's order, with `profiles` on request.
 

@@ -1,5 +1,6 @@
 """Running a compiled simulator: call after call, with room made where it is needed."""
 
+from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import compress, islice, pairwise
@@ -11,10 +12,13 @@ from serq.engine.lower import Lowered, lower
 from serq.engine.memory import fields_of, fill_online, grow_online, grow_slots, make_log
 from serq.engine.pool_memory import grow_entries, grow_pool_slots, make_pools, pool_rows
 from serq.engine.pool_state import GOING, GONE, QUEUED, STALLED
+from serq.engine.request_memory import grow_requests, make_requests, open_rows, take_rows
+from serq.engine.requests import COLUMNS
 from serq.engine.results import (
     EngineResult,
     Log,
     Profile,
+    Replay,
     Row,
     SessionRow,
     Sketch,
@@ -71,12 +75,28 @@ class Simulator:
                 return result
             factor *= 8  # what one event observes or caches had no room
 
+    def replay(self, settings: Settings, pause: Pause, corpus: Corpus | None) -> Replay:
+        """A replay, with what becomes of every request; `pause` is told the number of requests that are over.
+
+        Raises what `run` raises.
+        """
+        factor = 1
+        while True:
+            run = _Run(self, settings, 0, factor, corpus)
+            result = run.run(run.counting(pause))
+            if result is not None:
+                return run.replayed(result)
+            factor *= 8
+
 
 def simulator(
-    program: p.Program, keep_samples: bool, backend: Backend = "auto", *, checked: bool = False, opt: int = 2
-) -> Simulator:
-    """Compile a program that `serq.engine.supported.why_not` has nothing against."""
-    lowered = lower(program, keep_samples)
+    program: p.Program, keep_samples: bool, backend: Backend = "auto", *, checked: bool = False, opt: int = 2,
+    replays: bool = False, rejects: bool = True,
+) -> Simulator:  # fmt: skip
+    """Compile a program that `serq.engine.supported.why_not` has nothing against; `replays` for replays of a trace, in
+    which what can never fit is rejected only where `rejects` says so.
+    """
+    lowered = lower(program, keep_samples, replays, rejects)
     exports = ("begin", "run", "finish")
     compiled = compile_module(lowered.text, backend, exports=exports, checked=checked, opt=opt)
     return Simulator(program, keep_samples, lowered, compiled)
@@ -97,6 +117,7 @@ class _Run:
         self.holds = lowered.holds
         self.logs = tuple(Log() for _ in program.observes) if settings.keep_samples else ()
         self._in_warmup = True
+        self.requests = array("d")
         self.sim = self.compiled.record("Sim", **fields_of(program, lowered, settings, replication))
         fill_steps(self.sim.steps, program, settings)
         fill_online(self.sim.online, len(program.stages))
@@ -107,6 +128,8 @@ class _Run:
             make_pools(self.sim.pools, self.holds, settings.batches, entries)
             grow_entries(self.sim.pools, 2 * entries + slots * len(program.pools) if self.holds.caching else 1)
         self._grow(slots)
+        if self.holds.replays:
+            make_requests(self.sim.requests, reserve)
         make_log(self.sim, _LOG + reserve if self.logs else 0, reserve if self.logs else 0)
 
     def run(self, pause: Pause | None) -> EngineResult | None:
@@ -131,6 +154,20 @@ class _Run:
         self.compiled.call("finish", sim)
         self._drain()
         return self._result(status == state.RESTED)
+
+    def counting(self, pause: Pause) -> Pause:
+        """A pause that is told the number of requests."""
+        return lambda events, time, _: pause(events, time, len(self.requests) // COLUMNS)
+
+    def replayed(self, result: EngineResult) -> Replay:
+        """What a run that is over says of the requests."""
+        sim, pools = self.sim, self.sim.pools
+        slots = [slot for slot in range(sim.cap) if sim.serial[slot] >= 0]
+        waits = bool(self.program.pools) and any(pools.status[slot] in (QUEUED, STALLED) for slot in slots)
+        rejections = sum(pool.rejections for row in result.rows for pool in row.pools)
+        rows = self.requests + open_rows(sim, self.holds)
+        stuck = waits or (result.rested is not None and bool(slots))
+        return Replay(rows, sim.now, sim.events, rejections, stuck)
 
     def _make_room(self) -> None:
         """There is too little for the next event."""
@@ -157,6 +194,8 @@ class _Run:
         sim, program = self.sim, self.program
         grow_steps(sim.steps, sim.cap, capacity, len(step_stages(program)))
         grow_trace(sim.trace, sim.cap, capacity)
+        if self.holds.replays:
+            grow_requests(sim.requests, sim.cap, capacity)
         grow_online(sim.online, capacity)
         if program.pools:
             grow_pool_slots(sim.pools, self.holds, sim.cap, capacity)
@@ -169,6 +208,8 @@ class _Run:
     def _drain(self) -> None:
         """Take the log over."""
         sim = self.sim
+        if self.holds.replays:
+            self.requests += take_rows(sim.requests)
         if not self.logs:
             return
         if self._in_warmup and sim.closed > 0:

@@ -157,6 +157,9 @@ class SessionText:
             case p.Turn():
                 self.lines.add("s.turn[slot] += 1", "s.turns += 1")
                 self._recorded_turn()
+                if self.holds.replays:
+                    lengths = [self._recorded(name) for name in ("new", "out")]
+                    self.lines.add(f"open_request(s, slot, {', '.join(lengths)})")
                 before = self.expressions.here
                 self.expressions.here = replace(before, stream=self._stream("workload"))
                 self._block(self.program.turn)
@@ -181,6 +184,12 @@ class SessionText:
             self._store(name, f"s.trace.cells[{row} + {place}]")
         self._store("more", f"1.0 if goes_on(s.trace, {which}, s.turn[slot]) else 0.0")
 
+    def _recorded(self, name: str) -> str:
+        """What the trace says of a request, if there is one."""
+        if self.program.trace is None:
+            return "NAN"
+        return f"s.attrs[{self.expressions.item(self.expressions.attributes[name])}]"
+
     def _hold(self, pc: int) -> None:
         """The session waits for its pools, and goes on behind the statement."""
         self.lines.add("s.left = left", f"s.pc[slot] = {self._pieces.index(pc + 1)}")
@@ -192,7 +201,7 @@ class SessionText:
         if self.program.pools:
             self.lines.add(f"return end_session(s, slot, {site})")
             return
-        self.lines.add("give_slot(s, slot)")
+        self.lines.add(*(["close_request(s, slot)"] if self.holds.replays else []), "give_slot(s, slot)")
         if isinstance(self.program.arrivals, p.Closed):
             with self.lines.block("if s.ended_now > s.most_ends:"):
                 self.lines.add(f"return fail(s, {site}, -1, s.ended_now)")

@@ -13,6 +13,7 @@ from serq.codegen.lang import F64Array, I64Array, U64Array, f64, i64
 from serq.engine.online_state import Online
 from serq.engine.pool_state import Pools
 from serq.engine.replaying import Trace
+from serq.engine.request_state import Requests
 from serq.engine.step_state import Steps
 
 INF = float("inf")
@@ -114,6 +115,7 @@ class Sim:
 
     steps: Steps
     trace: Trace
+    requests: Requests
 
     # what is counted about sessions and gauges
     sessions_last: f64

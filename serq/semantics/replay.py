@@ -7,7 +7,7 @@ nothing can happen any more; where sessions keep arriving it ends at the program
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 from serq.base.diagnostics import Diagnostic
 from serq.base.errors import LimitError, RunError, UsageError
@@ -22,7 +22,7 @@ from serq.semantics.machine import Limits, Machine
 from serq.semantics.memory import memory_in_use
 from serq.semantics.online import EstimatingStatistics, reads_estimates
 from serq.semantics.options import DEFAULT_SEED
-from serq.semantics.request_log import RequestLog
+from serq.semantics.request_log import RequestLog, RequestRows
 from serq.semantics.sampled import SampledWorld
 from serq.semantics.scene import shown
 from serq.semantics.statistics import Window
@@ -61,14 +61,17 @@ class ReplayOptions:
 class Replayed:
     """What a replay left: the requests, the time and number of events at its end, how many turns were never sent.
 
-    `stuck` is the error that names who waits for ever; None when everything came to an end.
+    `stuck` is the error that names who waits for ever; None when everything came to an end. `engine` did it, and `why`
+    says why it was not the compiled one, where that was not what was asked for.
     """
 
-    requests: RequestLog
+    requests: RequestRows
     time: float
     events: int
     unsent: int
     stuck: RunError | None = None
+    engine: Literal["compiled", "reference"] = "reference"
+    why: str = ""
 
     def summary(self) -> dict[str, int | float | None]:
         """Counts, and the mean times from sending to the first and last token of the requests that are done."""
@@ -115,9 +118,9 @@ class _Replay:
         self.program = program
         self.corpus = corpus
         self.options = options
-        self.horizon = _horizon(program, options)
+        self.horizon = horizon_of(program, options)
         self.statistics: EstimatingStatistics | None = None
-        self.world = SampledWorld(program, _seed(program, options), 0, corpus)
+        self.world = SampledWorld(program, seed_of(program, options), 0, corpus)
         self.requests = RequestLog(program, self.world)
         parts: list[Recorder] = [self.requests, _Forgetful(self.world)]
         steps = None if sink is None else StepLog(program, self.world, sink)
@@ -146,7 +149,8 @@ class _Replay:
         over = self._loop(progress)
         stuck = self._stuck(over)
         self.requests.finish(self.machine.configuration)
-        return Replayed(self.requests, self.world.time, self.events, self._unsent(), stuck)
+        never = unsent(self.program, self.corpus, self.requests)
+        return Replayed(self.requests, self.world.time, self.events, never, stuck)
 
     def _loop(self, progress: Progress | None) -> bool:
         """Fire clock after clock; whether the clocks ran out before the horizon."""
@@ -187,12 +191,6 @@ class _Replay:
             f"{len(self.machine.configuration.sessions)} sessions present"
         )
 
-    def _unsent(self) -> int:
-        """Turns of the trace that never began: their sessions were rejected or wait, or the horizon came first."""
-        if self.corpus is None or not isinstance(self.program.arrivals, p.FromTrace):
-            return 0
-        return sum(self.corpus.turns(session) for session in range(len(self.corpus))) - len(self.requests)
-
     # -- who waits for ever ------------------------------------------------------------------------------------------
 
     def _stuck(self, over: bool) -> RunError | None:
@@ -229,6 +227,13 @@ class _Replay:
         return f"{name} (turn {session.turn_no})" if session.turn_no else name
 
 
+def unsent(program: p.Program, corpus: Corpus | None, requests: RequestRows) -> int:
+    """Turns of the trace that never began: their sessions were rejected or wait, or the horizon came first."""
+    if corpus is None or not isinstance(program.arrivals, p.FromTrace):
+        return 0
+    return sum(corpus.turns(session) for session in range(len(corpus))) - len(requests)
+
+
 class _Forgetful(Recorder):
     """Tells the world that a session is gone."""
 
@@ -240,7 +245,8 @@ class _Forgetful(Recorder):
         self._world.forget(session)
 
 
-def _horizon(program: p.Program, options: ReplayOptions) -> float:
+def horizon_of(program: p.Program, options: ReplayOptions) -> float:
+    """The time at which a replay stops. UsageError where there is no end."""
     if options.horizon is not None:
         return options.horizon
     if isinstance(program.arrivals, p.Batch | p.FromTrace | p.NoArrivals):
@@ -250,7 +256,8 @@ def _horizon(program: p.Program, options: ReplayOptions) -> float:
     return program.run.horizon.value
 
 
-def _seed(program: p.Program, options: ReplayOptions) -> int:
+def seed_of(program: p.Program, options: ReplayOptions) -> int:
+    """The seed of a replay."""
     if options.seed is not None:
         return options.seed
     return DEFAULT_SEED if program.run.seed is None else p.whole(program.run.seed)

@@ -5,7 +5,7 @@ with the end of its prefill, its last one with the end of its last run on a step
 """
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import isnan, nan
 
@@ -41,6 +41,41 @@ class Request:
         return f"{self.session}.{self.turn}"
 
 
+class RequestRows:
+    """Rows as columns of numbers. `name` gives the name of the session of the trace at a place."""
+
+    def __init__(self, name: Callable[[int], str]) -> None:
+        self.rejections = 0
+        self._name = name
+        self._rows = tuple(array("d") for _ in COLUMNS)
+
+    def extend(self, numbers: "array[float]") -> None:
+        """More rows, one after the other; NaN stands for what has not happened."""
+        for place, column in enumerate(self._rows):
+            column.extend(numbers[place :: len(COLUMNS)])
+
+    def __len__(self) -> int:
+        return len(self._rows[0])
+
+    def __iter__(self) -> Iterator[Request]:
+        """The requests in the order of the trace."""
+        places, turns = self._rows[:2]
+        for row in sorted(range(len(self)), key=lambda row: (places[row], turns[row])):
+            place, turn, sent, reached, first, done, prompt, cached, out, preemptions = (c[row] for c in self._rows)
+            yield Request(
+                self._name(int(place)),
+                int(turn),
+                sent,
+                _known(reached),
+                _known(first),
+                _known(done),
+                _known(prompt),
+                _known(cached),
+                _known(out),
+                int(preemptions),
+            )
+
+
 class _Open:
     """A turn that is under way; NaN stands for what has not happened."""
 
@@ -55,16 +90,15 @@ class _Open:
         self.preemptions = 0
 
 
-class RequestLog(Recorder):
-    """Keeps the rows as columns of numbers. `world` knows the time and which session of the trace each one is."""
+class RequestLog(RequestRows, Recorder):
+    """Makes the rows of what it is told. `world` knows the time and which session of the trace each one is."""
 
     def __init__(self, program: p.Program, world: SampledWorld) -> None:
-        self.rejections = 0
+        super().__init__(world.trace_name)
         self._world = world
         self._engine = engine_pools(program)
         self._is_step = [isinstance(stage.kind, p.Step) for stage in program.stages]
         self._open: dict[int, _Open] = {}
-        self._rows = tuple(array("d") for _ in COLUMNS)
 
     # -- what happens ------------------------------------------------------------------------------------------------
 
@@ -139,29 +173,6 @@ class RequestLog(Recorder):
         row = (place, r.turn, r.sent, r.reached, r.first, r.done, r.prompt, r.cached, r.out, r.preemptions)
         for column, value in zip(self._rows, row, strict=True):
             column.append(value)
-
-    # -- the rows ----------------------------------------------------------------------------------------------------
-
-    def __len__(self) -> int:
-        return len(self._rows[0])
-
-    def __iter__(self) -> Iterator[Request]:
-        """The requests in the order of the trace."""
-        places, turns = self._rows[:2]
-        for row in sorted(range(len(self)), key=lambda row: (places[row], turns[row])):
-            place, turn, sent, reached, first, done, prompt, cached, out, preemptions = (c[row] for c in self._rows)
-            yield Request(
-                self._world.trace_name(int(place)),
-                int(turn),
-                sent,
-                _known(reached),
-                _known(first),
-                _known(done),
-                _known(prompt),
-                _known(cached),
-                _known(out),
-                int(preemptions),
-            )
 
 
 def _known(value: float) -> float | None:

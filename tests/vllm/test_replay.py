@@ -11,6 +11,8 @@ import pytest
 from command_line import serq
 from shared_data import shared
 
+from serq.codegen import jit
+
 MODEL = Path(__file__).parents[2] / "models" / "serving" / "vllm_replay.sq"
 
 RUNS = {
@@ -32,10 +34,14 @@ def rows_of(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
 @pytest.mark.parametrize("name", RUNS)
-def test_every_request_is_served_as_recorded(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_request_is_served_as_recorded(name: str, engine: str, capsys: pytest.CaptureFixture[str]) -> None:
     recorded = rows_of(shared("vectors", "vllm_replay", f"{name}.csv").read_text())
-    done = serq(capsys, *arguments(name))
+    if engine == "compiled" and not jit.available():
+        pytest.skip("needs llvmlite")
+    done = serq(capsys, *arguments(name), "--engine", engine)
+    assert f"engine: {engine}" in done.err
     ours = rows_of(done.out)
     assert done.status == 0
     assert [list(row) for row in ours[:1]] == [list(row) for row in recorded[:1]]

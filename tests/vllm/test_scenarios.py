@@ -11,6 +11,10 @@ from pathlib import Path
 import pytest
 from scenarios import RECORDED, ours, program_of, recorded, run, theirs, token_steps, workload
 
+from serq.replays import replay_compiled
+from serq.semantics.replay import ReplayOptions
+from serq.traces.reader import read_trace
+
 _SHARED = (
     "requests of different sessions hold or hit the same blocks; the language would need blocks that are known by "
     "their content, or a prefix that sessions share, with a count of its holders"
@@ -69,6 +73,21 @@ def test_the_asynchronous_scheduler_needs_plan_ahead(name: str, tmp_path: Path) 
     played = run(scenario | {"config": scenario["config"] | {"async": False}}, tmp_path)
     agrees = list(ours(scenario, played.steps)) == list(theirs(scenario))
     assert agrees == (name in ("single", "evict_order"))
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_the_compiled_engine_serves_every_request_alike(name: str, tmp_path: Path) -> None:
+    """In CPython, with bounds checked: the recorded steps are those of the reference, above."""
+    scenario = recorded(name)
+    expected = run(scenario, tmp_path).result
+    program = program_of(workload(scenario))
+    assert program.trace is not None
+    corpus = read_trace(tmp_path / "trace.csv", program.trace.columns)
+    found = replay_compiled(program, corpus, ReplayOptions(strict=True), backend="cpython", bounds_checked=True)
+    assert (found is None) == ("stuck" in scenario)
+    if found is not None:
+        assert list(found.requests) == list(expected.requests)
+        assert (found.time, found.events, found.summary()) == (expected.time, expected.events, expected.summary())
 
 
 @pytest.mark.parametrize("name", STATED)
