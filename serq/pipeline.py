@@ -14,11 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from serq.base.source import SourceFile
 from serq.check.link import Linked, link
 from serq.check.overrides import OverrideValue
-from serq.ir.chain import Chain, Solution
 from serq.ir.program import Program
-from serq.ir.results import Estimate
-from serq.semantics.memory import memory_of_machine
-from serq.semantics.options import RunOptions, options_of
 from serq.syntax.parser import parse
 from serq.syntax.reader import read_source
 
@@ -26,8 +22,11 @@ if TYPE_CHECKING:
     # Named in signatures only: a verb pays for the back end that it uses.
     from serq.closedforms.matches import Matches
     from serq.engines import Engine
+    from serq.ir.chain import Chain, Solution
+    from serq.ir.results import Estimate
     from serq.semantics.distributions import Distributions
     from serq.semantics.explore import ExploreOptions
+    from serq.semantics.options import RunOptions
     from serq.semantics.reference import RunResult
     from serq.semantics.replay import Progress as ReplayProgress
     from serq.semantics.replay import Replayed, ReplayOptions
@@ -52,9 +51,9 @@ def load_text(text: str, name: str = "program.sq", overrides: Mapping[str, Overr
 class Solved:
     """A solved program: its chain, the stationary vector, and every measure."""
 
-    chain: Chain
-    solution: Solution
-    estimates: tuple[Estimate, ...]
+    chain: "Chain"
+    solution: "Solution"
+    estimates: "tuple[Estimate, ...]"
 
     @property
     def recurrent(self) -> int:
@@ -86,7 +85,7 @@ def limited(program: Program, limit: int | None) -> Program:
 
 def explore_chain(
     program: Program, options: SolveOptions = SolveOptions(), progress: Callable[[int, int], None] | None = None
-) -> Chain:
+) -> "Chain":
     """The Markov chain of the program; `progress` is told how many states were found and how many of them are done.
 
     OutsideFragmentError with every reason when the program is no finite Markov chain, LimitError when it is too large.
@@ -111,7 +110,7 @@ def solve(
     return solve_chain(explore_chain(program, options, progress), program, options)
 
 
-def solve_chain(chain: Chain, program: Program, options: SolveOptions = SolveOptions()) -> Solved:
+def solve_chain(chain: "Chain", program: Program, options: SolveOptions = SolveOptions()) -> Solved:
     """The steady state of a chain that has been explored."""
     from serq.semantics.answers import answers
     from serq.semantics.levels import sessions_away
@@ -132,14 +131,14 @@ def distributions(
     from serq.semantics.distributions import distributions_of
     from serq.semantics.solve import stationary
 
-    def solve_it(chain: Chain) -> Solution:
+    def solve_it(chain: "Chain") -> "Solution":
         exact = chain.size <= RATIONAL_BY_DEFAULT if options.exact is None else options.exact
         return stationary(chain, exact=exact, method=options.method, source=program.source)
 
     return distributions_of(program, explore_options(options, progress), solve_it)
 
 
-def distribution_estimates(program: Program, found: "Distributions") -> tuple[Estimate, ...]:
+def distribution_estimates(program: Program, found: "Distributions") -> "tuple[Estimate, ...]":
     """Means, second moments and quantiles of the observes that have a law, and why others have none."""
     from serq.semantics.distributions import distribution_estimates
 
@@ -168,8 +167,11 @@ class SimulateOptions:
     memory: int | None = None
 
 
-def run_options(program: Program, options: SimulateOptions) -> RunOptions:
+def run_options(program: Program, options: SimulateOptions) -> "RunOptions":
     """The settings of every replication, with no warm-up where it is automatic. UsageError when they make no sense."""
+    from serq.semantics.memory import memory_of_machine
+    from serq.semantics.options import options_of
+
     warmup = 0.0 if options.warmup == "auto" else options.warmup
     plain = options_of(program, options.seed, options.horizon, warmup)
     return replace(
@@ -207,7 +209,7 @@ def simulate(
 
 def pooled_estimates(
     program: Program, results: "tuple[RunResult, ...]", confidence: float = 0.95
-) -> tuple[Estimate, ...]:
+) -> "tuple[Estimate, ...]":
     """Every measure over the batches of all replications: the intervals with the most degrees of freedom."""
     from serq.semantics.report import estimates_of
 

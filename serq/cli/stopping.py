@@ -5,7 +5,6 @@ from typing import Any
 
 import click
 
-from serq.api.checked import share
 from serq.base.errors import UsageError
 from serq.cli.options import Verb, with_options
 
@@ -25,6 +24,7 @@ def until_options(function: Verb) -> Verb:
             if measure or longer:
                 raise UsageError("--measure and --longer say how --until goes about it: give --until")
             return function(*args, until=None, **rest)
+        from serq.api.checked import share
         from serq.studies.precision import Until
 
         relative = share(until, "--until")

@@ -1,7 +1,6 @@
 """What every JSON report says about itself: versions, schema, and the program it is about."""
 
 import sys
-from importlib.metadata import PackageNotFoundError, version
 
 from serq.base.version import __version__
 from serq.ir.fingerprint import fingerprint
@@ -34,6 +33,8 @@ def _plain(value: float) -> float | str:
 
 
 def _version(tool: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version  # takes as long as all of ours
+
     try:
         return version(tool)
     except PackageNotFoundError:

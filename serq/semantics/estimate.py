@@ -13,6 +13,7 @@ from operator import mul
 from typing import Literal
 
 from serq.ir.results import Estimate
+from serq.semantics.student import two_sided
 from serq.semantics.summary import scaled_up
 
 Over = Literal["replications", "batches"]
@@ -181,9 +182,7 @@ def lag_one(rows: Rows) -> float:
 
 def student_quantile(confidence: float, degrees: float) -> float:
     """The two-sided quantile: |T| stays below it with probability `confidence`."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees, 0.5 + confidence / 2))
+    return two_sided(confidence, degrees)
 
 
 def _interval(measure: str, value: float, spread: _Spread, batches: Batches, confidence: float, over: Over) -> Estimate:

@@ -1,18 +1,19 @@
 """Several independent replications, in this process or spread over others. The results do not depend on how."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from serq.base.errors import LimitError, UsageError
-from serq.base.workers import worker_processes
 from serq.ir import program as p
 from serq.semantics.options import RunOptions
 from serq.semantics.reference import Interpreter, Progress, RunResult
 from serq.traces.corpus import Corpus
 from serq.traces.reader import trace_of
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 
 def replicate(
@@ -69,8 +70,13 @@ def _one(program: p.Program, options: RunOptions, replication: int, corpus: Corp
 
 
 @contextmanager
-def _workers(jobs: int) -> Iterator[Callable[..., Future[RunResult]]]:
+def _workers(jobs: int) -> Iterator["Callable[..., Future[RunResult]]"]:
     """A pool of processes that does not outlive an error or an interrupt, and whose death is noticed."""
+    # only who runs side by side pays for it
+    from concurrent.futures.process import BrokenProcessPool
+
+    from serq.base.workers import worker_processes
+
     try:
         with worker_processes(jobs) as pool:
             yield pool.submit

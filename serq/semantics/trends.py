@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from serq.semantics.estimate import lag_one
 from serq.semantics.series import Series
+from serq.semantics.student import beyond
 
 _BATCHES = 16
 _FEWEST = 8
@@ -49,9 +50,7 @@ def trend_of(replications: Sequence[Series]) -> Trend | None:
     least = _ROUNDING * max(max(row) for row in rows)
     if error <= least:
         return None if abs(last - first) <= least else Trend(first, last, 0.0, correlation, parts)
-    from scipy.special import stdtr
-
-    chance = 2.0 * float(stdtr(degrees, -abs(last - first) / error))
+    chance = 2.0 * beyond(abs(last - first) / error, degrees)
     return Trend(first, last, chance, correlation, parts)
 
 
