@@ -15,19 +15,29 @@ from serq.studies.event import price_of_event
 _DO = "One event that goes another way: 'work := EXPR' at a `run`, 'entry lost' at a `hold`."
 
 
+_VARY = "Price the change at every point of a grid, as in serq study (repeatable)."
+
+
 @click.command("price")
 @common_options
 @click.option("--from", "before", multiple=True, metavar="NAME=EXPR", help="Constants before the change (repeatable).")
 @click.option("--to", "after", multiple=True, metavar="NAME=EXPR", help="Constants after it (repeatable).")
 @click.option("--do", "event", metavar="EVENT", help=_DO)
 @click.option("--at", "place", metavar="LINE[:COLUMN]", help="The `run` or `hold` that --do is about.")
+@click.option("--vary", multiple=True, metavar="NAME=VALUES", help=_VARY)
+@click.option("--methods", metavar="LIST", help="With --vary: which of exact, sim, closed; by default all three.")
 @chain_options(phase_type=False)
+@click.pass_context
 def command(
+    ctx: click.Context,
+    /,
     common: Common,
     before: tuple[str, ...],
     after: tuple[str, ...],
     event: str | None,
     place: str | None,
+    vary: tuple[str, ...],
+    methods: str | None,
     solving: SolveOptions,
 ) -> None:
     """Say what a change of constants costs, or one event.
@@ -35,18 +45,27 @@ def command(
     The finite-source price of a change: the difference of every measure of FILE between two sets of constants. With
     --do: the price of one event that goes another way, once, such as one miss instead of a hit.
 
+    With --vary: the price of the change at every point of a grid, exact, by formula, and simulated with common random
+    numbers; the exit status is 1 when they disagree.
+
     The headline is the mean number of jobs at each stage that sessions share: what longer work for all costs in
     sessions waiting, all of them together.
     """
     if event is not None:
-        if before or after:
-            raise UsageError("--do prices one event; --from and --to price a change of constants")
+        if before or after or vary:
+            raise UsageError("--do prices one event; --from, --to and --vary price a change of constants")
         program = common.load()
         priced = price_of_event(program, parse_sets(common.sets), event, place, solving)
         common.emit(event_text(program, priced), EventPriceResult(program, priced).to_dict())
         return
     if not after:
         raise UsageError("say what changes: --from NAME=EXPR --to NAME=EXPR, or --do EVENT")
+    if vary:
+        from serq.cli.price_study import price_study
+
+        if not price_study(common, (before, after), vary, methods, solving):
+            ctx.exit(1)
+        return
     first, second = (load(common.file, common.sets + sets, common.quiet) for sets in (before, after))
     result = price_change(first, second, before, after, solving)
     common.emit(_text(result), result.to_dict())

@@ -72,7 +72,7 @@ class Asked:
         return Plan(
             policies=self._policies(),
             axes=tuple(parse_axis(text) for text in self.vary),
-            methods=_methods(self.methods),
+            methods=methods_of(self.methods),
             measures=self.measures,
             simulation=self.simulation,
             solving=solving,
@@ -196,7 +196,8 @@ def _report(asked: Asked, form: str, result: StudyResult) -> None:
         write_text(Path(asked.common.out), text)
 
 
-def _methods(text: str | None) -> tuple[Method, ...]:
+def methods_of(text: str | None) -> tuple[Method, ...]:
+    """What `--methods` says; all of them where it says nothing."""
     if text is None:
         return METHODS
     wanted = [part.strip() for part in text.split(",") if part.strip()]

@@ -21,5 +21,14 @@ def study_text(study: StudyResult) -> str:
     return "\n".join(parts)
 
 
+def contrast_text(study: StudyResult, title: str) -> str:
+    """Only what the policies differ by, what to know, and the verdict."""
+    tables = words.contrast_tables(study, shown(study.plan))
+    parts = [title + "\n", *(_table(t) for t in tables)]
+    for lines in (words.silent_lines(study), words.failed_lines(study), words.verdict_lines(study)):
+        parts += ["".join(f"{line}\n" for line in lines)] if lines else []
+    return "\n".join(parts)
+
+
 def _table(t: words.Table) -> str:
     return f"{t.title}\n\n{table(t.rows, t.header, t.right)}"
