@@ -5,7 +5,7 @@ left of an entry after a hit keeps its age, so it dies where it stands.
 """
 
 from serq.codegen.lang import ceil, cold, f64, floor, i64
-from serq.engine.pool_state import GONE, QUEUED
+from serq.engine.pool_state import CARRIER, GONE, QUEUED
 from serq.engine.sessions import free_slot
 from serq.engine.state import INF, Sim
 
@@ -174,6 +174,42 @@ def abandon(s: Sim, slot: i64) -> bool:
         return True
     s.pools.gone += 1
     return False
+
+
+# -- spilling --------------------------------------------------------------------------------------------------------
+
+
+def take_carrier(s: Sim, owner: i64, tier: i64, units: f64) -> i64:
+    """A slot for units of an owner on their way to a tier; -1 where there is none."""
+    slot = s.free
+    if slot < 0:
+        s.pools.short = 1
+        return -1
+    s.free = s.follow[slot]
+    s.pools.gone += 1
+    s.pools.status[slot] = CARRIER
+    s.pools.claim[slot] = owner
+    s.pools.growing[slot] = tier
+    s.pools.wanted[slot] = units
+    return slot
+
+
+def give_carrier(s: Sim, slot: i64) -> None:
+    """The units have arrived."""
+    s.pools.gone -= 1
+    s.pools.status[slot] = GONE
+    free_slot(s, slot)
+
+
+def land_soon(s: Sim, slot: i64) -> None:
+    """A spill of no work arrives when the pools have their turn, behind others."""
+    s.follow[slot] = -1
+    if s.pools.landed < 0:
+        s.pools.landed = slot
+    else:
+        s.follow[s.pools.landed_last] = slot
+    s.pools.landed_last = slot
+    s.pools.changed = 1
 
 
 # -- making room -----------------------------------------------------------------------------------------------------

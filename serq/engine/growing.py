@@ -1,6 +1,7 @@
 """Allocations that grow along with runs, in restricted Python: positions, and how large a prefix they leave behind."""
 
 from serq.codegen.lang import cold, f64, i64
+from serq.engine.holding import add_units
 from serq.engine.iterations import PLAN_AHEAD
 from serq.engine.observing import advance_number
 from serq.engine.pool_state import NONE
@@ -23,9 +24,7 @@ def begin_growing(s: Sim, slot: i64, at: i64, part: i64, pool: i64, site: i64) -
 
 def grow_units(s: Sim, pool: i64, slot: i64, at: i64, more: f64) -> None:
     """So many units more, for which there is room."""
-    s.pools.units[at] += more
-    s.pools.used[pool] += more
-    s.pools.touched[pool] = 1
+    add_units(s, pool, at, more)
     if s.steps.phase[slot] != 0 and s.steps.memory[s.steps.number_of[s.place[slot]]] == pool:
         s.steps.held[slot] += more
 

@@ -123,3 +123,27 @@ def close_hole(s: Sim, region: i64) -> None:
     s.heap_time[at] = INF
     if size > 0:
         sink(s, region, time, s.heap_order[at], s.heap_slot[at])
+
+
+@cold
+def remove(s: Sim, region: i64, slot: i64) -> None:
+    """Take the entry of a slot away, wherever in the region it is."""
+    if s.hole[region] == 1:
+        close_hole(s, region)
+    base = start_of(s, region)
+    i = 0
+    while s.heap_slot[base + i] != slot:
+        i += 1
+    last = s.heap_size[region] - 1
+    s.heap_size[region] = last
+    time = s.heap_time[base + last]
+    s.heap_time[base + last] = INF
+    if i == last:
+        return
+    while i > 0:  # all above it come before what has gone: the way from the root is free
+        up = (i - 1) >> 2
+        s.heap_time[base + i] = s.heap_time[base + up]
+        s.heap_order[base + i] = s.heap_order[base + up]
+        s.heap_slot[base + i] = s.heap_slot[base + up]
+        i = up
+    sink(s, region, time, s.heap_order[base + last], s.heap_slot[base + last])

@@ -6,7 +6,7 @@ calls these.
 
 from serq.codegen.lang import cold, f64, i64
 from serq.engine.entries import abandon
-from serq.engine.pool_state import GOING, POOL_SUMS, QUEUED
+from serq.engine.pool_state import GOING, POOL_SUMS, QUEUED, STALLED
 from serq.engine.sessions import free_slot, note_ended
 from serq.engine.state import Sim
 
@@ -111,6 +111,13 @@ def take_units(s: Sim, pool: i64, slot: i64, part: i64, units: f64) -> None:
     s.pools.touched[pool] = 1
 
 
+def add_units(s: Sim, pool: i64, at: i64, more: f64) -> None:
+    """What lies at this part of a hold grows by so many units, for which there is room."""
+    s.pools.units[at] += more
+    s.pools.used[pool] += more
+    s.pools.touched[pool] = 1
+
+
 def give_units(s: Sim, pool: i64, slot: i64, part: i64) -> None:
     """The units of a part of a hold are free."""
     s.pools.holders[pool] -= 1
@@ -197,3 +204,69 @@ def start_pool(s: Sim, pool: i64) -> None:
     s.pools.preempted[pool] = 0
     s.pools.rejections[pool] = 0
     s.pools.spills[pool] = 0
+
+
+# -- growth that waits -----------------------------------------------------------------------------------------------
+
+
+@cold
+def stall(s: Sim, pool: i64, slot: i64, part: i64, more: f64) -> None:
+    """The growth of a part by so many units waits for room, behind others."""
+    last = s.pools.stalled_last[pool]
+    s.follow[slot] = -1
+    s.pools.before[slot] = last
+    if last < 0:
+        s.pools.stalled[pool] = slot
+    else:
+        s.follow[last] = slot
+    s.pools.stalled_last[pool] = slot
+    s.place[slot] = pool
+    s.pools.status[slot] = STALLED
+    s.pools.growing[slot] = part
+    s.pools.wanted[slot] = more
+
+
+@cold
+def leave_stalled(s: Sim, pool: i64, slot: i64) -> None:
+    """A growth waits no more."""
+    before = s.pools.before[slot]
+    after = s.follow[slot]
+    if before < 0:
+        s.pools.stalled[pool] = after
+    else:
+        s.follow[before] = after
+    if after < 0:
+        s.pools.stalled_last[pool] = before
+    else:
+        s.pools.before[after] = before
+    s.pools.status[slot] = GOING
+    s.pools.changed = 1
+
+
+# -- the order of admission, for pools that preempt ------------------------------------------------------------------
+
+
+def stand_last(s: Sim, pool: i64, at: i64) -> None:
+    """A part of a hold is the last one admitted to its pool."""
+    elder = s.pools.youngest[pool]
+    s.pools.elder[at] = elder
+    s.pools.younger[at] = -1
+    if elder < 0:
+        s.pools.eldest[pool] = at
+    else:
+        s.pools.younger[elder] = at
+    s.pools.youngest[pool] = at
+
+
+def step_out(s: Sim, pool: i64, at: i64) -> None:
+    """A part of a hold gives its units back."""
+    elder = s.pools.elder[at]
+    younger = s.pools.younger[at]
+    if elder < 0:
+        s.pools.eldest[pool] = younger
+    else:
+        s.pools.younger[elder] = younger
+    if younger < 0:
+        s.pools.youngest[pool] = elder
+    else:
+        s.pools.elder[younger] = elder

@@ -111,10 +111,42 @@ class Holds:
         return frozenset(found)
 
     @cached_property
+    def spills(self) -> bool:
+        """Whether something evicted goes on to a tier."""
+        return any(pool.spill is not None for pool in self.program.pools)
+
+    @cached_property
+    def memory(self) -> frozenset[int]:
+        """The places of pools that are the memory of a step stage: only its residents are preempted there."""
+        kinds = (stage.kind for stage in self.program.stages)
+        return frozenset(kind.memory for kind in kinds if isinstance(kind, p.Step) and kind.memory is not None)
+
+    @cached_property
+    def growing(self) -> tuple[Group, ...]:
+        """The groups in which something can grow."""
+        refs = [
+            x.pool if isinstance(x, p.Grow) else x.growing for x in self.program.code if isinstance(x, p.Grow | p.Run)
+        ]
+        bases = {self.group(ref).base for ref in refs if ref is not None}
+        return tuple(group for group in self.groups if group.base in bases)
+
+    def grows(self, group: Group) -> bool:
+        """Whether a statement grows holds in a pool of the group: such a growth can wait."""
+        return any(isinstance(x, p.Grow) and x.pool.base in group.members for x in self.program.code)
+
+    def is_memory(self, group: Group) -> bool:
+        """Whether the members of the group are the memory of step stages."""
+        return group.base in self.memory
+
+    def lists_holders(self, group: Group) -> bool:
+        """Whether it must be known in which order the holders of a pool of the group were admitted."""
+        return group.pool.preempt != "none" and group in self.growing and not self.is_memory(group)
+
+    @cached_property
     def ghosts(self) -> bool:
         """Whether an owner may be asked for something after it has ended."""
         keys = [key for group in self.groups for key in group.pool.evict]
-        return any(pool.spill is not None for pool in self.program.pools) or any(_asks(key) for key in keys)
+        return self.spills or any(_asks(key) for key in keys)
 
     @cached_property
     def steady(self) -> bool:

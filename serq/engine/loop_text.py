@@ -108,6 +108,9 @@ class LoopText:
                 if self.learns:
                     arriving = "k != 0" if -1 in self.sources else "True"
                     lines.add(f"if {arriving}:", "    learn_done(s, slot)")
+                if self.holds.spills:
+                    with lines.block("if slot >= 0 and s.pools.status[slot] == CARRIER:"):
+                        lines.add("status = land(s, slot)", "if status != MORE:", "    return status", "slot = NOBODY")
         lines.add("", "")
         with lines.block("def finish(s: Sim) -> None:"):
             if self.program.pools:
@@ -156,8 +159,9 @@ class LoopText:
         with lines.block("while True:"):
             self._run_and_serve()
             lines.add("status = start_steps(s)", "if status != MORE:", "    return status")
-            rests = "s.steps.moved == 0 or s.steps.started == 1"
-            lines.add("slot = next_ready(s)", f"if slot < 0 and ({rests}):", "    break")
+            rests = "(s.steps.moved == 0 or s.steps.started == 1)"
+            landed = " and s.pools.landed < 0" if self.holds.spills else ""
+            lines.add("slot = next_ready(s)", f"if slot < 0 and {rests}{landed}:", "    break")
 
     def _run_and_serve(self) -> None:
         """Whoever is ready runs; then the pools have their turn, and so on."""

@@ -14,8 +14,10 @@ _SUMS = ("used", "cached", "seen_used", "seen_cached", "seen_at", "sum_used", "s
 _COUNTS = ("holders", "queued", "touched", "seen_queue", "seen_holders", "admissions", "evictions", "preempted",
            "rejections", "spills")  # fmt: skip
 _ENDS = ("head", "tail", "oldest", "newest", "eldest", "youngest", "stalled", "stalled_last")
-_PER_SLOT = {"status": 0, "open": -1, "claim": 0, "before": -1, "ahead": 0, "admitted": 0, "kept": 0}
-_PER_SLOT_DOUBLE = ("since", "hit", "computed")
+_PER_SLOT = {
+    "status": 0, "open": -1, "claim": 0, "before": -1, "ahead": 0, "admitted": 0, "kept": 0, "growing": 0,
+}  # fmt: skip
+_PER_SLOT_DOUBLE = ("since", "hit", "computed", "wanted")
 _PER_ENTRY = ("owner", "dead", "release", "older", "newer")
 _PER_ENTRY_DOUBLE = ("size", "time")
 
@@ -25,7 +27,7 @@ def make_pools(pools: Any, holds: Holds, batches: int, reserve: int) -> None:
     n = len(holds.program.pools)
     pools.count, pools.holds, pools.parts = n, len(holds.statements), holds.parts
     pools.ghosts, pools.reserve, pools.free = int(holds.ghosts), reserve, -1
-    pools.changed = 1
+    pools.changed, pools.running, pools.landed = 1, -1, -1
     for name in _SUMS:
         setattr(pools, name, array("d", bytes(8 * n)))
     for name in _COUNTS:

@@ -9,15 +9,16 @@ in the order of release, the holders of a pool through what they hold in the ord
 from serq.codegen.lang import F64Array, I64Array, f64, i64
 
 GOING = 0
-"""A session that is ready, or at a stage (see `AT_STAGE`)."""
+"""A session that is ready, or at a stage."""
 QUEUED = 1
 """Its hold waits in the queue of a pool."""
 STALLED = 2
 """Its growth waits for room."""
-AT_STAGE = 3
-"""It is at stage `place`; told apart from GOING only where sessions can be preempted."""
-GONE = 4
+GONE = 3
 """The session has ended, but something of it is still cached, or on its way to a tier."""
+
+CARRIER = 6
+"""The background job of a spill: `claim` is the slot of the owner, `growing` the tier, `wanted` how many units."""
 
 BLOCKED = 16
 """The hold that was tried does not fit."""
@@ -40,7 +41,7 @@ class Pools:
     `number` numbers admissions and releases. `changed`: something has happened for which a hold that waits may fit now.
     `ghosts`: an owner's slot is kept for what is cached of it, as keys or tiers may ask for it. `short`: an entry or a
     session had no place, so that everything since is void. `index` and `value` are where functions that give a status
-    put what they found.
+    put what they found. `running` is the session that has come to a `grow`, -1 elsewhere.
     """
 
     count: i64
@@ -53,6 +54,9 @@ class Pools:
     index: i64
     value: f64
     gone: i64
+    running: i64
+    landed: i64
+    landed_last: i64
     preemptions: i64
 
     # per pool
@@ -81,6 +85,8 @@ class Pools:
     computed: F64Array
     admitted: I64Array
     kept: I64Array
+    growing: I64Array
+    wanted: F64Array
 
     # per slot and part, per slot and hold, per slot and pool
     pool: I64Array

@@ -10,21 +10,23 @@ from serq.engine.expressions import Expressions, Surroundings, literal
 from serq.engine.holds import Group, Holds, Statement
 from serq.engine.room_text import RoomText, first_of
 from serq.engine.sites import Site
+from serq.engine.spill_text import SpillText
 from serq.ir import expr as e
 from serq.ir import program as p
 
 POOL_HEAD = """\
 from serq.engine.entries import (
-    add_entry, consume, consume_most, down, drop, evict, evict_oldest, excess, is_pinned, keep, oldest_unpinned,
-    own_units, pinned, up,
+    add_entry, consume, consume_most, disown, down, drop, evict, evict_oldest, excess, give_carrier, is_pinned, keep,
+    land_soon, oldest_unpinned, own_units, pinned, take_carrier, up,
 )
 from serq.engine.holding import (
-    close_hold, close_pools, enter, give_units, join_queue, leave, leave_queue, open_hold, rejoin_queue, rest_pool,
-    take_units,
+    add_units, close_hold, close_pools, enter, give_units, join_queue, leave, leave_queue, leave_stalled, open_hold,
+    rejoin_queue, rest_pool, stall, stand_last, step_out, take_units,
 )
 from serq.engine.growing import begin_growing, computed_units, grow_units, loosen, mark, withdraw
 from serq.engine.observing import close_batch
-from serq.engine.pool_state import ADMITTED, BLOCKED, NONE, REJECTED
+from serq.engine.pool_state import ADMITTED, BLOCKED, CARRIER, GOING, NONE, QUEUED, REJECTED, STALLED
+from serq.engine.withdrawing import leave_ready, withdraw_delay, withdraw_many, withdraw_shared, withdraw_single
 """
 
 
@@ -38,12 +40,14 @@ class PoolText:
         self.program = expressions.program
         self.holds = holds
         self.room = RoomText(expressions, holds, before)
+        self.spill = SpillText(expressions, holds, self.room)
         self._before = before
 
     def functions(self) -> None:
         """Everything."""
         for group in self.holds.groups:
             self.room.make_room(group)
+        self.spill.functions()
         for statement in self.holds.statements:
             self._close(statement)
         self._closing()
@@ -104,6 +108,8 @@ class PoolText:
             for k, (place, (units, _)) in enumerate(zip(places, needs, strict=True)):
                 self.room.before_taking(self.holds.group(hold.parts[k].pool), place, units)
                 lines.add(f"take_units(s, {place}, slot, {statement.first + k}, {units})")
+                if self.holds.lists_holders(self.holds.group(hold.parts[k].pool)):
+                    lines.add(f"stand_last(s, {place}, {self._part(statement, k)})")
                 if statement.number in self.holds.grown:
                     at = self._part(statement, k)
                     lines.add(f"s.pools.consumed[{at}] = {hits[k]}", f"s.pools.position[{at}] = NONE")
@@ -189,7 +195,10 @@ class PoolText:
         with lines.block(f"def close_{statement.number}(s: Sim, slot: i64) -> i64:"):
             self._at(statement)
             places = [self._place(statement, k) for k in range(len(parts))]
-            lines.add(*(f"give_units(s, {q}, slot, {statement.first + k})" for k, q in enumerate(places)))
+            for k, (part, place) in enumerate(zip(parts, places, strict=True)):
+                lines.add(f"give_units(s, {place}, slot, {statement.first + k})")
+                if self.holds.lists_holders(self.holds.group(part.pool)):
+                    lines.add(f"step_out(s, {place}, {self._part(statement, k)})")
             if statement.release.cache is not None:
                 length = self._number(statement.release.cache, "cache length", places[0])
                 grown = self._grown(statement)
@@ -291,9 +300,15 @@ class PoolText:
             lines.add("")
         with lines.block("def serve(s: Sim) -> i64:"):
             lines.add("s.pools.changed = 0")
-            for group in served:
-                with lines.block(f"for pool in range({group.base}, {group.base + group.size}):"):
-                    lines.add(f"status = serve_{group.base}(s, pool)", "if status != MORE:", "    return status")
+            if self.holds.spills:
+                lines.add("status = land_all(s)", "if status != MORE:", "    return status")
+            for group in self.holds.groups:
+                steps = [f"retry_{group.base}"] if self.holds.grows(group) else []
+                steps += [f"serve_{group.base}"] if group in served else []
+                if steps:
+                    with lines.block(f"for pool in range({group.base}, {group.base + group.size}):"):
+                        for step in steps:
+                            lines.add(f"status = {step}(s, pool)", "if status != MORE:", "    return status")
             lines.add("return MORE")
         lines.add("")
 

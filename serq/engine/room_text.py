@@ -24,6 +24,11 @@ class RoomText:
         self.holds = holds
         self._before = before
 
+    @property
+    def initial(self) -> frozenset[str]:
+        """The attributes that everybody has set."""
+        return self._before.initial
+
     def before_taking(self, group: Group, place: str, units: str) -> None:
         """Make room for units that are about to be taken."""
         if not self.holds.caches(group):
@@ -58,7 +63,12 @@ class RoomText:
                     part = f"min(size, {block})"
                 else:
                     part = f"min(size, up(more, {block}))"
-                lines.add(f"evict(s, pool, entry, {part})", f"more = excess(s, pool, units, {literal(group.cap)})")
+                if group.pool.spill is None:
+                    lines.add(f"evict(s, pool, entry, {part})")
+                else:
+                    lines.add(f"part = {part}", f"status = spill_{group.base}(s, pool, entry, part)")
+                    lines.add("if status != MORE:", "    return status")
+                lines.add(f"more = excess(s, pool, units, {literal(group.cap)})")
             lines.add("return MORE")
         lines.add("")
 

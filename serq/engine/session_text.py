@@ -134,7 +134,7 @@ class SessionText:
                     self._end(pc)
                     return
                 case instruction:
-                    self._simple(instruction)
+                    self._simple(instruction, pc)
                     pc += 1
         self._go(pc)
 
@@ -148,7 +148,7 @@ class SessionText:
         with self.lines.block("if left < 0:"):
             self.lines.add(f"return fail(s, {site}, s.serial[slot], 0)")
 
-    def _simple(self, instruction: p.Instruction) -> None:
+    def _simple(self, instruction: p.Instruction, pc: int) -> None:
         match instruction:
             case p.Set() | p.Observe():
                 self._statement(instruction)
@@ -167,6 +167,8 @@ class SessionText:
             case p.Release(hold=hold):
                 self.lines.add(f"status = close_{self.holds.by_pc[hold].number}(s, slot)")
                 self.lines.add("if status != MORE:", "    return status", "s.steps.barren = 0")
+            case p.Grow():
+                self._grow(instruction, pc)
             case p.Drop(pool=ref):
                 self.lines.add(f"drop(s, {self.expressions.place(ref)}, slot)")
             case _:
@@ -194,6 +196,19 @@ class SessionText:
         """The session waits for its pools, and goes on behind the statement."""
         self.lines.add("s.left = left", f"s.pc[slot] = {self._pieces.index(pc + 1)}")
         self.lines.add(f"return claim_{self.holds.by_pc[pc].number}(s, slot)")
+
+    def _grow(self, grow: p.Grow, pc: int) -> None:
+        """A hold of the session grows: it goes on at once, or rests."""
+        lines, expressions = self.lines, self.expressions
+        place = expressions.place(grow.pool)
+        part = self.growth.innermost(pc, grow.pool, place, grow.span)
+        more = expressions.kept(grow.units)
+        site = expressions.sites.number(Site("units", grow.units.span, "growth"))
+        lines.add(f"if {more} != {more}:", f"    return fail(s, {site}, s.serial[slot], {place})")
+        site = expressions.sites.number(Site("never fits", grow.span))
+        lines.add("s.left = left", f"s.pc[slot] = {self._pieces.index(pc + 1)}")
+        lines.add(f"status = grow_{self.holds.group(grow.pool).base}(s, slot, {place}, {part}, {more}, {site})")
+        lines.add("if status != MORE:", "    return MORE if status == BLOCKED else status")
 
     def _end(self, pc: int) -> None:
         site = self.expressions.sites.number(Site("replacement", self.program.code[pc].span))
@@ -283,7 +298,7 @@ class SessionText:
         self.lines.add("s.steps.part[slot] = -1")
         if run.growing is not None:
             pool = self.expressions.place(run.growing)
-            part = self.growth.innermost(pc, run.growing, pool)
+            part = self.growth.innermost(pc, run.growing, pool, run.growing.span)
             site = self.expressions.sites.number(Site("never fits", run.growing.span))
             at = self.growth.item(part)
             self.lines.add(f"begin_growing(s, slot, {at}, {part}, {pool}, {site})")

@@ -38,16 +38,15 @@ def _reasons(program: p.Program) -> Iterator[str]:
 
 def _pool_reasons(program: p.Program) -> Iterator[str]:
     for pool in program.pools:
-        if pool.spill is not None:
-            yield f"pool {pool.name} spills"
-    if any(isinstance(x, p.Grow) for x in program.code):
-        yield "a hold grows"
-    growing = [x.growing for x in program.code if isinstance(x, p.Run) and x.growing is not None]
+        if pool.spill is not None and isinstance(program.stages[pool.spill.via].kind, p.Step):
+            yield f"pool {pool.name} spills through a step stage"
     memory = {stage.kind.memory for stage in program.stages if isinstance(stage.kind, p.Step)}
+    growing = (x.pool if isinstance(x, p.Grow) else x.growing for x in program.code if isinstance(x, p.Grow | p.Run))
     for ref in growing:
-        for place in range(ref.base, ref.base + ref.size):
-            if program.pools[place].preempt != "none" and place not in memory:
-                yield f"pool {program.pools[place].name} preempts and is no memory of a stage"
+        if ref is None or program.pools[ref.base].preempt == "none":
+            continue
+        if len({place in memory for place in range(ref.base, ref.base + ref.size)}) > 1:
+            yield f"some members of {ref.name} are the memory of a stage and others are not"
 
 
 def _why_not_node(node: e.Expr) -> str | None:

@@ -23,7 +23,8 @@ from serq.semantics.reference import RunResult, simulate
 from serq.semantics.tallies import PoolSums
 
 REACHED = {
-    "used", "cached", "queue", "holders", "waited", "admissions", "evictions", "evicted_units", "rejections",
+    "used", "cached", "queue", "holders", "waited", "admissions", "evictions", "evicted_units", "preemptions",
+    "rejections", "spills", "spilled_units",
 }  # fmt: skip
 BACKENDS: tuple[Backend, ...] = ("cpython", "llvm") if jit.available() else ("cpython",)
 PROGRAMS_WITH_VALUES = Path(__file__).parents[1] / "data" / "values" / "programs"

@@ -23,9 +23,11 @@ _KEYS = (
     "used({p}) - size", "turn_no", "floor(size / 3)", "size > 2", "0",
 )  # fmt: skip
 _QUEUE_KEYS = ("need", "-need", "waited", "-waited", "serial % 3", "-serial", "cachedin({p})", "k", "turn_no")
+_VICTIMS = ("need", "-need", "serial", "-serial", "k", "turn_no", "cachedin({p})", "computed")
 _CACHES = (
     "need", "inf", "1", "2.5", "need - 1", "cached + 1", "need > 2 ? need : 0", "min(need, free({p}))", "0 - k", "k",
 )  # fmt: skip
+_SIZES = ("~bernoulli(0.5)", "~geometric(0.5)", "serial % 4", "12 * ~bernoulli(0.2)")
 _TESTS = ("need > 2", "0.4", "cachedin({p}) == 0", "queued({p}) > 1", "cachedin({p}) > 1", "round % 2 == 0")
 
 
@@ -34,6 +36,7 @@ class _Writer:
         self.random = Random(seed)
         self.laws = _EXACT if seed % 2 else _LAWS
         self.moving = self.random.random() < 0.4
+        self.tier = self.random.random() < 0.4
         self.plain = [f"p{i}" for i in range(self.random.randint(1, 3))]
         self.stages = [f"s{i}" for i in range(self.random.randint(1, 3))]
 
@@ -51,18 +54,24 @@ class _Writer:
     # -- declarations ------------------------------------------------------------------------------------------------
 
     def pool(self, name: str) -> str:
-        cap = self.random.choice(("inf", "4", "6", "8", "9.5", "12", "17"))
+        cap = self.random.choice(("inf", "6", "7", "8", "9.5", "12", "14"))
         options = [f"cap {cap};"]
         options += [f"block {self.pick('1', '2', '3', '4')};"] if self.maybe() else []
         if self.maybe(0.55):
             options.append(f"evict by ({self.keys(_KEYS)});")
         options += ["pin waiting;"] if self.maybe(0.25) else []
         options += [f"queue by ({self.keys(_QUEUE_KEYS)});"] if self.maybe(0.4) else []
+        if self.maybe(0.6):
+            options.append(self.pick("preempt lifo;", f"preempt by ({self.keys(_VICTIMS)});", "preempt none;"))
+        if self.tier and name != "tier" and self.maybe(0.6):
+            work = self.pick("0", "size / 4", "~det(0.5)", "size > 1 ? 0.25 : 0", "need / 8")
+            test = self.pick("1", "size > 1", "age > 0.5", "queued", "!queued && need > 1", "serial % 2")
+            options.append(f"spill tier via {self.random.choice(self.stages)} ({work}) when ({test});")
         self.random.shuffle(options)
         return f"pool {name} {{ {' '.join(options)} }}"
 
     def items(self) -> list[str]:
-        items = [self.pool(name) for name in (*self.plain, "q[2]")]
+        items = [self.pool(name) for name in (*self.plain, "q[2]", *(["tier"] if self.tier else []))]
         items += [f"stage {name} : {self.random.choice(_STAGES)};" for name in self.stages]
         facts = ("used({p})", "free({p})", "queued({p})", "holders({p}) > 1", "queue({s})")
         items += [f"gauge g{i} = {self.pick(*facts)};" for i in range(self.random.randint(0, 2))]
@@ -86,6 +95,10 @@ class _Writer:
         inner = [self.statement(names, depth - 1) for _ in range(self.random.randint(1, 2))]
         if self.maybe():
             inner.insert(0, "observe hit = cached;")
+        for name in chosen:
+            if self.maybe(0.4):
+                more = self.pick("1", "1", "0.5", "2", "0", "k", "~bernoulli(0.5)")
+                inner.insert(self.random.randint(0, len(inner)), f"grow {name} ({more});")
         return f"hold {', '.join(parts)}{reuse} {{ {' '.join(inner)} }}{cache}"
 
     def statement(self, names: list[str], depth: int) -> str:
@@ -99,7 +112,7 @@ class _Writer:
             other = f" else {{ {self.statement(names, depth - 1)} }}" if self.maybe() else ""
             return f"branch ({test}) {{ {self.statement(names, depth - 1)} }}{other}"
         if roll < 0.86:
-            return f"set need = 1 + {self.pick('~bernoulli(0.5)', '~geometric(0.5)', 'serial % 4', 'k')};"
+            return f"set need = 1 + {self.pick(*_SIZES)};"
         if roll < 0.92:
             return f"drop {self.random.choice(names)};"
         if roll < 0.96:
@@ -108,7 +121,7 @@ class _Writer:
         return self.random.choice(("turn;", "branch (0.05) { end; }", "observe o1 = used(p0);"))
 
     def body(self) -> str:
-        names = [*self.plain, "q[k]", "q[1]" if self.maybe(0.3) else "q[k]"]
+        names = [*self.plain, *(["tier"] if self.tier else []), "q[k]", "q[1]" if self.maybe(0.1) else "q[k]"]
         return "\n    ".join(self.statement(sorted(set(names)), 3) for _ in range(self.random.randint(2, 4)))
 
 
