@@ -55,6 +55,16 @@ def test_memory_that_grows_while_active(
     assert (found.switching and tuple(map(round, found.switching))) == switching
 
 
+def test_two_conditions() -> None:
+    found = asked("amp_ps", N=48, C=48, a=3, s_miss=5, Z="129.75")
+    assert found.verdict == "bistable"
+    assert found.modes == (0, 23)
+    assert found.gap == pytest.approx(16.6, abs=0.05)
+    assert found.switching is not None
+    assert tuple(map(round, found.switching)) == (5150, 5437)
+    assert min(found.basins) > 0.4
+
+
 def two_wells(low: Fraction, size: int) -> list[dict[int, Fraction]]:
     """A walk on 0..size that is drawn to both ends, and from the middle to neither."""
     pull = Fraction(3)
