@@ -67,7 +67,7 @@ def test_a_quantile_of_one_run(lone) -> None:
 
 
 def test_a_quantile_over_replications(lone) -> None:
-    """333 intervals: at a true coverage of 95 % fewer than 91 % or more than 98.5 % hold it once in 200 times."""
+    """334 intervals: at a true coverage of 95 % fewer than 91 % or more than 98.5 % hold it once in 200 times."""
     groups = [lone[i : i + TOGETHER] for i in range(0, TRIALS, TOGETHER)]
     answers = [quantiles_of("response", sketched(0, group), 0.95, "replications")["p99"] for group in groups]
     assert 0.91 <= covered(answers, P99) <= 0.985
