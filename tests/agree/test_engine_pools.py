@@ -7,7 +7,7 @@ from dataclasses import astuple, fields, replace
 from pathlib import Path
 
 import pytest
-from engines import assert_same
+from engines import assert_same, events_of_both
 from pool_programs import pool_program
 
 from serq.base.diagnostics import Diagnostic
@@ -30,6 +30,31 @@ BACKENDS: tuple[Backend, ...] = ("cpython", "llvm") if jit.available() else ("cp
 PROGRAMS_WITH_VALUES = Path(__file__).parents[1] / "data" / "values" / "programs"
 DATA = {path.stem: load(path).program for path in PROGRAMS_WITH_VALUES.glob("*.sq")}
 WITH_POOLS = 120
+WORKLOAD = "workload { arrive closed(6); }\n"
+BY_HAND = {
+    "reuse": "pool kv { cap 9; evict lru; } stage s : fifo; stage think : delay;\n"
+    + WORKLOAD
+    + "session { loop { set u = 1 + ~bernoulli(0.5) * 2; hold kv (u) reuse (u - 1)\n"
+    "{ run s (~exp(1 + u - cached)); } cache (u); run think (~exp(2)); } }",
+    "keys": "pool kv { cap 7; block 2; evict by (queued, -size); pin waiting; } pool slots { cap 2; queue by (u); }\n"
+    "stage s : ps(1); stage think : delay;\n"
+    + WORKLOAD
+    + "session { set u = 2; loop { set u = 1 + ~bernoulli(0.5) * 2; hold slots (1) { hold kv (u)\n"
+    "{ run s (~exp(1 + u - cached)); } cache (u); } run think (~exp(1)); } }",
+    "growth": "pool kv { cap 6; } stage s : fifo; stage think : delay;\n"
+    + WORKLOAD
+    + "session { loop { hold kv (1) reserve (2) { run s (0.5); grow kv (1); run s (~exp(1)); }\n"
+    "run think (~exp(2)); } }",
+    "preemption": "pool kv { cap 7; preempt lifo; } stage s : fifo; stage crew : fifo(2); stage think : delay;\n"
+    + WORKLOAD
+    + "session { loop { hold kv (2) { run s (~exp(0.5)); grow kv (1); run crew (~exp(1)); run think (~exp(1)); }\n"
+    "cache (1); run think (~exp(2)); } }",
+    "spill": "pool kv { cap 6; spill host via out (size / 4) when (size > 1); } pool host { cap 8; }\n"
+    "stage s : fifo; stage out : fifo; stage think : delay;\n"
+    + WORKLOAD
+    + "session { loop { set u = 1 + ~bernoulli(0.5) * 2; hold kv (u) {\n"
+    "run s (~exp(1 + u - cached - cachedin(host) / 9)); } cache (u); run think (~exp(2)); } }",
+}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -60,6 +85,14 @@ def outcome(run: Callable[[], RunResult]) -> RunResult | list[Diagnostic]:
         return run()
     except RunError as error:
         return list(error.diagnostics)
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_one_thing_at_a_time(name):
+    program = load_text(BY_HAND[name]).program
+    options = replace(run_options(program, SimulateOptions(horizon=200.0, warmup=10.0, seed=5)), keep_samples=True)
+    for backend in BACKENDS:
+        assert events_of_both(program, options, backend, opt=0) > 100
 
 
 @pytest.mark.parametrize("seed", range(WITH_POOLS))
