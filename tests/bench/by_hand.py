@@ -14,8 +14,8 @@ from workloads import Model
 Run = Callable[[float, int], float]
 """Simulates up to a horizon with a seed and gives the mean response."""
 
-_FUNCTIONS = {"closed": "mm1n", "open": "mg1", "shared": "mg1ps", "central": "central"}
-_WHOLE = {"closed": 1, "central": 1}
+_FUNCTIONS = {"closed": "mm1n", "open": "mg1", "shared": "mg1ps", "central": "central", "replica": "replica"}
+_WHOLE = {"closed": 1, "central": 1, "replica": 2}
 """How many of a model's numbers are whole."""
 
 
@@ -26,7 +26,7 @@ def library() -> Any:
     if gcc is None:
         return None
     place = Path(tempfile.mkdtemp(prefix="serq-bench-"))
-    sources = [str(Path(__file__).with_name(name)) for name in ("loops.c",)]
+    sources = [str(Path(__file__).with_name(name)) for name in ("loops.c", "replica.c")]
     flags = ["-O3", "-march=native", "-shared", "-fPIC"]
     subprocess.run([gcc, *flags, "-o", str(place / "loops.so"), *sources, "-lm"], check=True)
     return ctypes.CDLL(str(place / "loops.so"))

@@ -79,20 +79,25 @@ session {{
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model: its name, its text, and the numbers that the other contenders need. `kind` says which they can state."""
+    """A model: its name, its text, and the numbers that the other contenders need. `kind` says which they can state.
+
+    A model that never becomes stationary has a `horizon`, which all contenders simulate.
+    """
 
     name: str
     kind: str
     numbers: tuple[float, ...]
     text: str
+    horizon: float | None = None
 
 
 def _closed(name: str, population: int, think: float) -> Model:
     return Model(name, "closed", (population, think), CLOSED.format(population=population, think=think))
 
 
-def _replica(name: str, blocks: int, seats: int, rate: float) -> Model:
-    return Model(name, "replica", (blocks, seats, rate), REPLICA.format(blocks=blocks, seats=seats, rate=rate))
+def _replica(name: str, blocks: int, seats: int, rate: float, horizon: float | None = None) -> Model:
+    text = REPLICA.format(blocks=blocks, seats=seats, rate=rate)
+    return Model(name, "replica", (blocks, seats, rate), text, horizon)
 
 
 MODELS = (
@@ -104,5 +109,5 @@ MODELS = (
     Model("central server", "central", (16,), CENTRAL),
     _replica("replica, light", 4000, 32, 0.25),
     _replica("replica, 42 residents", 60000, 128, 2.5),
-    _replica("replica, pool-bound", 6000, 128, 1.0),
+    _replica("replica, pool-bound", 6000, 128, 1.0, 4000.0),
 )
