@@ -15,6 +15,8 @@ from serq.semantics.interval_law import IntervalLaw
 from serq.semantics.intervals import NO_TIME
 from serq.semantics.tagged import Solve, Tagging
 
+_NEVER = "in the long run no session sets its clock and then observes"
+
 
 @dataclass(frozen=True)
 class Distributions:
@@ -32,7 +34,7 @@ def distributions_of(program: p.Program, options: ExploreOptions, solve: Solve) 
     tagging = Tagging(program, options)
     laws = {name: IntervalLaw(passage) for name, passage in tagging.passages(solve).items()}
     silent = {
-        name: f"the event 'observe.{name}' never happens in the long run" for name, x in laws.items() if not x.rate
+        name: "in the long run no session sets its clock and then observes" for name, x in laws.items() if not x.rate
     }
     return Distributions({name: x for name, x in laws.items() if x.rate}, {**tagging.refused, **silent})
 

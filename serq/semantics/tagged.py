@@ -88,14 +88,15 @@ class Tagging:
         solution = solve(self._chain())
         for growing in self._growing:
             self._follow(growing)
-        return {x.interval.observe: without(_passage(x, solution), self._paused(x)) for x in self._growing}
+        return {growing.interval.observe: self._passage(growing, solution) for growing in self._growing}
 
-    def _paused(self, growing: _Growing) -> list[int]:
-        """The states in which the clock of the marked session stands still."""
-        if not growing.interval.paused:
-            return []
-        marks = (self.events.codec.records[state[0]] for state in growing.states)
-        return [i for i, mark in enumerate(marks) if mark.pc in growing.interval.paused and mark.place[2] != WAITING]
+    def _passage(self, growing: _Growing, solution: Solution) -> Passage:
+        """The chain of what happens in the long run, without the states in which the clock stands still."""
+        reached = _reached(growing, solution)
+        marks = (self.events.codec.records[growing.states[i][0]] for i in reached)
+        still = growing.interval.paused
+        paused = [k for k, mark in enumerate(marks) if mark.pc in still and mark.place[2] != WAITING]
+        return without(_passage(growing, solution, reached), paused)
 
     def _explore(self) -> None:
         for step in self.events.beginnings():
@@ -215,27 +216,41 @@ def _rest(value: Value, interval: Interval) -> Fraction:
     return rational(value)
 
 
-def _passage(growing: _Growing, solution: Solution) -> Passage:
-    """The rates, from how likely the states are in which the intervals begin."""
+def _reached(growing: _Growing, solution: Solution) -> list[int]:
+    """The states that intervals come to in the long run; from the others there may be no way out."""
+    todo = list({target for source, _, target in growing.starts if solution.probabilities[source]})
+    seen = set(todo)
+    while todo:
+        new = growing.rows[todo.pop()].keys() - seen
+        seen |= new
+        todo += new
+    return sorted(seen)
+
+
+def _passage(growing: _Growing, solution: Solution, reached: list[int]) -> Passage:
+    """The rates among the states that are reached, from how likely the states are in which the intervals begin."""
     exact = all(isinstance(x, Fraction) for x in solution.probabilities)
     zero: Number = Fraction(0) if exact else 0.0
-    start = [zero] * len(growing.states)
+    place = {state: i for i, state in enumerate(reached)}
+    start = [zero] * len(reached)
     leaving: dict[int, Fraction] = {}  # by the state that is left, the rate of all that is counted
     for source, rate, target in growing.starts:
-        start[target] += solution.probabilities[source] * (rate if exact else float(rate))
+        if target in place:
+            start[place[target]] += solution.probabilities[source] * (rate if exact else float(rate))
         leaving[source] = leaving.get(source, Fraction(0)) + rate
     at_once: dict[Fraction, Number] = {}
     for source, rate, rest in growing.at_once:
         at_once[rest] = at_once.get(rest, zero) + solution.probabilities[source] * (rate if exact else float(rate))
         leaving[source] = leaving.get(source, Fraction(0)) + rate
-    rests = sorted({rest for observed in growing.observed for rest in observed})
+    observed = [growing.observed[i] for i in reached]
+    rests = sorted({rest for here in observed for rest in here})
     return Passage(
         growing.interval.observe,
         growing.interval.factor,
         tuple(start),
-        tuple(growing.rows),
-        tuple(growing.exits),
-        {rest: tuple(observed.get(rest, Fraction(0)) for observed in growing.observed) for rest in rests},
+        tuple({place[j]: rate for j, rate in growing.rows[i].items()} for i in reached),
+        tuple(growing.exits[i] for i in reached),
+        {rest: tuple(here.get(rest, Fraction(0)) for here in observed) for rest in rests},
         at_once,
         solution.method,
         None if solution.bound is None else solution.bound * float(max(leaving.values(), default=Fraction(0))),

@@ -240,6 +240,22 @@ def test_why_an_observe_has_no_law() -> None:
     assert all(e.value is None and e.reason for e in estimates)
 
 
+ONCE = """
+    stage svc : fifo;  stage think : delay;
+    workload { arrive ARRIVALS; }
+    session { set t0 = now; loop { run svc (~exp(1)); observe age = now - t0; run think (~exp(4)); } }
+"""
+
+
+@pytest.mark.parametrize("arrivals", ["closed(2)", "poisson(1) limit(2)"])
+def test_a_clock_that_is_set_before_the_long_run_only(arrivals: str) -> None:
+    """Ages grow for ever: they have no law, and no way out of their states is no fault."""
+    program = load_text(ONCE.replace("ARRIVALS", arrivals)).program
+    found = distributions(program, EXACT)
+    assert not found.laws
+    assert found.refused["age"] == "in the long run no session sets its clock and then observes"
+
+
 def test_a_program_outside_of_the_fragment_and_one_beyond_the_limit() -> None:
     with pytest.raises(OutsideFragmentError):
         laws(MM1N.replace("~exp(1)", "1"))
