@@ -65,7 +65,8 @@ class Solved:
 class SolveOptions:
     """How to solve: rational or not (None: rational when small), method, largest number of states and of sessions
     present in an open program, phases that stand for fixed amounts of work. `distributions`: whether to find the laws
-    of observed times too, None where that costs little (`solve` alone never does).
+    of observed times too, None where that costs little (`solve` alone never does). `unlumped`: names of quotients of
+    `serq.semantics.records.Quotients` that are not to be taken. `memory`: bytes that a large chain may take.
     """
 
     exact: bool | None = None
@@ -74,6 +75,8 @@ class SolveOptions:
     limit: int | None = None
     phase_type: int | None = None
     distributions: bool | None = None
+    unlumped: tuple[str, ...] = ()
+    memory: int | None = None
 
 
 def limited(program: Program, limit: int | None) -> Program:
@@ -98,8 +101,12 @@ def explore_chain(
 def explore_options(options: SolveOptions, progress: Callable[[int, int], None] | None = None) -> "ExploreOptions":
     """What the explorer is told."""
     from serq.semantics.explore import ExploreOptions
+    from serq.semantics.records import Quotients
 
-    plain = ExploreOptions(limit=options.limit, phase_type=options.phase_type, progress=progress)
+    plain = ExploreOptions(
+        limit=options.limit, phase_type=options.phase_type, progress=progress, memory=options.memory,
+        quotients=replace(Quotients(), **dict.fromkeys(options.unlumped, False)),
+    )  # fmt: skip
     return plain if options.states is None else replace(plain, states=options.states)
 
 

@@ -27,7 +27,7 @@ class SolveResult(Answers):
     """A solved program: its chain, the stationary vector, and every measure.
 
     `derivatives` are those that were asked for, by constant; `metastability` is there when it was asked for,
-    `finer` where phases stand for work that is not phase-type.
+    `finer` where phases stand for work that is not phase-type, `lumping` says what was lumped when that was asked.
     """
 
     program: Program
@@ -35,6 +35,7 @@ class SolveResult(Answers):
     derivatives: tuple[Derivatives, ...] = ()
     metastability: Metastability | None = None
     finer: tuple[Extrapolation, ...] = ()
+    lumping: tuple[str, ...] = ()
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
@@ -63,7 +64,9 @@ class SolveResult(Answers):
             "residual": solution.residual,
             "bound": solution.bound,
             "checks": list(solution.checks),
+            "explored": chain.explored,
             "lumped": list(chain.lumped),
+            "lumping": list(self.lumping),
             "truncated": list(chain.truncated),
             "approximated": list(chain.approximated),
             "measures": {e.measure: estimate_json(e) for e in self.estimates},
@@ -123,4 +126,4 @@ def solve_program(
         wanted = True if rational_asked else _ALWAYS_DOUBLES.get(options.method, options.exact)
         options = replace(options, exact=wanted)
         solved = solve_chain(chain, program, options)
-    return SolveResult(program, with_distributions(solved, program, options, progress))
+    return SolveResult(program, with_distributions(solved, program, replace(options, unlumped=()), progress))

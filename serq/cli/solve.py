@@ -17,6 +17,7 @@ from serq.cli.tables import table
 from serq.ir.numbers import cut, rational, short
 from serq.ir.program import Program
 from serq.pipeline import Solved, SolveOptions
+from serq.semantics.coarsest import lumping_report
 from serq.semantics.metastability import Metastability
 from serq.studies.conditions import conditions
 from serq.studies.derivative import Derivatives, derivatives
@@ -30,6 +31,10 @@ _METHOD = (
 )
 _LAWS = "Second moments and quantiles of observed times, at any size or never (default: where the chain is small)."
 
+_QUOTIENTS = ("symmetry", "dead-values", "service-order", "pinned-ranks")
+_LUMPING = "Say what was lumped and, of a small chain, whether fewer states would do."
+_UNLUMPED = "Do without one of the exact lumpings (repeatable): the chain is larger, the answers are the same."
+_MEMORY = "Give up when a large chain needs more than so many megabytes."
 _METASTABILITY = "Whether the chain switches rarely between two conditions, and how often."
 _SYMBOLIC = "The measures as formulas in the constants of the rates (small chains)."
 _TRANSIENT = "The measures at time T instead of in the long run."
@@ -53,6 +58,9 @@ _DERIVATIVE = "How fast every measure changes with this `let` (repeatable)."
 @click.option(
     "--const-open", "opened", metavar="NAMES", help="The constants, comma-separated, that --symbolic leaves open."
 )
+@click.option("--lumping", type=click.Choice(("report",)), help=_LUMPING)
+@click.option("--without-lumping", "unlumped", type=click.Choice(_QUOTIENTS), multiple=True, help=_UNLUMPED)
+@click.option("--max-memory", type=click.IntRange(min=1), metavar="MB", help=_MEMORY)
 @chain_options()
 def command(
     common: Common,
@@ -68,6 +76,9 @@ def command(
     until: str | None,
     symbolic: bool,
     opened: str | None,
+    lumping: str | None,
+    unlumped: tuple[str, ...],
+    max_memory: int | None,
 ) -> None:
     """Solve a program's Markov chain exactly.
 
@@ -76,6 +87,8 @@ def command(
     """
     program = common.load()
     options = replace(solving, exact=exact or None, method=method, distributions=laws)
+    options = replace(options, unlumped=tuple(name.replace("-", "_") for name in unlumped))
+    options = replace(options, memory=None if max_memory is None else max_memory * 1_000_000)
     if symbolic:
         common.emit(*symbolic_answer(common, program, options, opened))
         return
@@ -96,7 +109,10 @@ def command(
     text += _extrapolated(finer, solving.phase_type)
     seen = conditions(program, result.solved) if stable else None
     text += "" if seen is None else _conditions(seen)
-    common.emit(text, replace(result, derivatives=found, metastability=seen, finer=finer).to_dict(show_states))
+    report = lumping_report(result.solved.chain) if lumping is not None else ()
+    text += "".join(f"\n{line}" for line in ("", *report)) if report else ""
+    result = replace(result, derivatives=found, metastability=seen, finer=finer, lumping=report)
+    common.emit(text, result.to_dict(show_states))
 
 
 def _finer(program: Program, result: SolveResult, options: SolveOptions) -> tuple[Extrapolation, ...]:
