@@ -2,10 +2,9 @@
 
 from serq.codegen.lang import cold, f64, i64
 from serq.engine.holding import add_units
-from serq.engine.iterations import PLAN_AHEAD
 from serq.engine.observing import advance_number
 from serq.engine.pool_state import NONE
-from serq.engine.residents import remove_resident
+from serq.engine.residents import PLAN_AHEAD, remove_resident
 from serq.engine.state import Sim
 from serq.engine.steady import make_loose
 from serq.engine.step_state import DECODE

@@ -20,7 +20,6 @@ from serq.engine.step_state import DECODE, PREFILL
 
 DECODE_FIRST = 1
 EXCLUSIVE_PREFILL = 2
-PLAN_AHEAD = 4
 """Bits of `options`."""
 
 

@@ -44,7 +44,9 @@ from serq.engine.laws import good_bernoulli, good_det, good_erlang, good_exp, go
 from serq.engine.observing import close_all, close_batches, observe_log, observe_sketch, reach_gauge, read_gauge
 from serq.engine.replaying import goes_on, replayed, row_of_turn
 from serq.engine.requests import close_request, get_memory, give_up, open_request, reach
-from serq.engine.residents import busy_step, count_decoding, is_resident, join_step, queue_step, work_step
+from serq.engine.residents import (
+    busy_step, count_decoding, is_resident, join_step, let_go, lingers, queue_step, work_step,
+)
 from serq.engine.serving import (
     clear_clock, empty_shared, join_delay, join_many, join_shared, join_single, leave_delay, leave_many, leave_shared,
     leave_single, make_ready, next_ready, rest_shared, set_clock,

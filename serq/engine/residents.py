@@ -7,12 +7,18 @@ from serq.engine.serving import make_ready, note_joined
 from serq.engine.state import Sim
 from serq.engine.step_state import DECODE, NEVER_ADMITTED, PREFILL
 
+PLAN_AHEAD = 4
+"""A bit of `options`. `lately` has a bit for each of these stages at which the session's work was done in the iteration
+that has just ended, until the next has been put together or the session comes back.
+"""
+
 
 def join_step(s: Sim, stage: i64, slot: i64, work: f64, phase: i64, rank: i64) -> None:
     """A session becomes a resident: in the order of its admission, whose number is `rank`, or last where that is 0."""
     note_joined(s, stage, slot)
     k = s.steps.number_of[stage]
     s.work[slot] = work
+    s.steps.lately[slot] &= ~(1 << k)
     s.steps.phase[slot] = phase
     s.steps.tokens[slot] = 0.0
     if rank == 0:
@@ -73,7 +79,33 @@ def leave_done(s: Sim, k: i64, slot: i64) -> None:
     s.sum_sojourn[stage] += s.now - joined
     s.completed[stage] += 1
     s.sum_service[stage] += s.now - joined
+    if s.steps.options[k] & PLAN_AHEAD != 0:
+        s.steps.lately[slot] |= 1 << k
+        s.steps.done[k * s.cap + s.steps.done_size[k]] = slot
+        s.steps.done_size[k] += 1
     make_ready(s, slot)
+
+
+def lingers(s: Sim, slot: i64, stages: i64) -> bool:
+    """Whether a session that is about to give units back must wait until a stage that plans ahead has planned."""
+    for k in range(stages):
+        if s.steps.lately[slot] & (1 << k) != 0:
+            s.steps.lately[slot] &= ~(1 << k)
+            s.steps.leaving[k * s.cap + s.steps.leaving_size[k]] = slot
+            s.steps.leaving_size[k] += 1
+            return True
+    return False
+
+
+def let_go(s: Sim, k: i64) -> None:
+    """The iteration has been put together, if there was anything for it: what the one before used is free now."""
+    base = k * s.cap
+    for i in range(base, base + s.steps.done_size[k]):
+        s.steps.lately[s.steps.done[i]] &= ~(1 << k)
+    s.steps.done_size[k] = 0
+    for i in range(base, base + s.steps.leaving_size[k]):
+        make_ready(s, s.steps.leaving[i])
+    s.steps.leaving_size[k] = 0
 
 
 def remaining(s: Sim, k: i64, slot: i64) -> f64:

@@ -12,6 +12,7 @@ from serq.engine.clocks import region_of, source_of
 from serq.engine.expressions import Expressions, Surroundings
 from serq.engine.growth_text import GrowthText
 from serq.engine.sites import Site
+from serq.engine.step_text import step_stages
 from serq.engine.trace_memory import columns_of
 from serq.ir import expr as e
 from serq.ir import flow
@@ -61,6 +62,8 @@ class SessionText:
                 self.lines.add("enter(s, slot)")
             if self.program.trace is not None:
                 self.lines.add("s.trace.which[slot] = -1")
+            if plans_ahead(self.program):
+                self.lines.add("s.steps.lately[slot] = 0")
             for key, purpose in enumerate(("session", "workload")):
                 if purpose in self.streams:
                     self.lines.add(f"begin_stream(s, slot, {4 * key}, {self._stream(purpose)})")
@@ -165,6 +168,7 @@ class SessionText:
                 self._block(self.program.turn)
                 self.expressions.here = replace(before, set_here=self.expressions.here.set_here)
             case p.Release(hold=hold):
+                self._linger(pc)
                 self.lines.add(f"status = close_{self.holds.by_pc[hold].number}(s, slot)")
                 self.lines.add("if status != MORE:", "    return status", "s.steps.barren = 0")
             case p.Grow():
@@ -173,6 +177,13 @@ class SessionText:
                 self.lines.add(f"drop(s, {self.expressions.place(ref)}, slot)")
             case _:
                 raise AssertionError(instruction)
+
+    def _linger(self, pc: int, test: str = "") -> None:
+        """What the session gives back is free once a stage that plans ahead has planned: then it is here again."""
+        if plans_ahead(self.program):
+            stages = len(step_stages(self.program))
+            with self.lines.block(f"if {test}lingers(s, slot, {stages}):"):
+                self.lines.add("s.left = left", f"s.pc[slot] = {self._pieces.index(pc)}", "return MORE")
 
     def _recorded_turn(self) -> None:
         """The attributes that the trace sets."""
@@ -212,6 +223,7 @@ class SessionText:
 
     def _end(self, pc: int) -> None:
         site = self.expressions.sites.number(Site("replacement", self.program.code[pc].span))
+        self._linger(pc, "s.pools.open[slot] >= 0 and ")
         self.lines.add("s.left = left")
         if self.program.pools:
             self.lines.add(f"return end_session(s, slot, {site})")
@@ -376,4 +388,12 @@ def cuts_of(program: p.Program) -> list[int]:
             if target not in seen:
                 seen.add(target)
                 todo.append(target)
+    if plans_ahead(program):  # sessions may wait before they give units back
+        for pc in seen:
+            ways[pc] += isinstance(program.code[pc], p.Release | p.End)
     return [pc for pc, n in enumerate(ways) if n > 1]
+
+
+def plans_ahead(program: p.Program) -> bool:
+    """Whether a session that is done may have to wait for a stage before it gives its units back."""
+    return bool(program.pools) and any(isinstance(s.kind, p.Step) and s.kind.plan_ahead for s in program.stages)

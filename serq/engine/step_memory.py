@@ -3,7 +3,8 @@
 from array import array
 from typing import Any
 
-from serq.engine.iterations import DECODE_FIRST, EXCLUSIVE_PREFILL, PLAN_AHEAD
+from serq.engine.iterations import DECODE_FIRST, EXCLUSIVE_PREFILL
+from serq.engine.residents import PLAN_AHEAD
 from serq.engine.settings import Settings
 from serq.engine.steady import PLAIN, TOGETHER
 from serq.engine.step_state import FAR, WIDEST
@@ -11,12 +12,12 @@ from serq.engine.step_text import counts_together, step_stages
 from serq.ir import program as p
 
 _PER_STAGE_WHOLE = (
-    "count", "running", "planning", "size", "listed", "cursor", "aside_size", "loose_count", "steady_count",
-    "steady_batch", "round",
+    "count", "running", "planning", "size", "listed", "cursor", "aside_size", "done_size", "leaving_size",
+    "loose_count", "steady_count", "steady_batch", "round",
 )  # fmt: skip
 _PER_STAGE_DOUBLE = ("left", "most", "steady_held", "cap", "block")
-_LISTS = ("residents", "loose", "order", "batch", "aside")
-_PER_SLOT_WHOLE = ("phase", "rank", "steady", "finish", "base", "crosses", "part", "at", "pool", "site")
+_LISTS = ("residents", "loose", "order", "batch", "aside", "done", "leaving")
+_PER_SLOT_WHOLE = ("phase", "rank", "steady", "finish", "base", "crosses", "lately", "part", "at", "pool", "site")
 _PER_SLOT_DOUBLE = ("tokens", "origin", "held")
 
 

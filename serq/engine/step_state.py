@@ -40,6 +40,8 @@ class Steps:
     listed: Annotated[I64Array, "stage"]
     cursor: Annotated[I64Array, "stage"]
     aside_size: Annotated[I64Array, "stage"]
+    done_size: Annotated[I64Array, "stage"]
+    leaving_size: Annotated[I64Array, "stage"]
     left: Annotated[F64Array, "stage"]
     most: Annotated[F64Array, "stage"]
     options: Annotated[I64Array, "stage"]
@@ -65,12 +67,15 @@ class Steps:
     order: I64Array
     batch: I64Array
     aside: I64Array
+    done: I64Array
+    leaving: I64Array
     aside_tokens: F64Array
 
     # per slot
     phase: Annotated[I64Array, "slot"]
     rank: Annotated[I64Array, "slot"]
     tokens: Annotated[F64Array, "slot"]
+    lately: Annotated[I64Array, "slot"]
     part: Annotated[I64Array, "slot"]
     at: Annotated[I64Array, "slot"]
     pool: Annotated[I64Array, "slot"]

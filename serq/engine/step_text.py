@@ -113,8 +113,11 @@ class StepText:
                 waiting = [f" or s.pools.head[{pool}] >= 0" for pool in self._served(place)]
                 with lines.block(f"if s.steps.running[{k}] == 0:"):
                     lines.add("rest_clocks(s)")
-                    with lines.block(f"if (s.steps.count[{k}] > 0{''.join(waiting)}) and not clock_now(s):"):
-                        lines.add(f"status = start_{k}(s)", "if status != MORE:", "    return status")
+                    with lines.block("if not clock_now(s):"):
+                        with lines.block(f"if s.steps.count[{k}] > 0{''.join(waiting)}:"):
+                            lines.add(f"status = start_{k}(s)", "if status != MORE:", "    return status")
+                        if self.kind(k).plan_ahead:
+                            lines.add(f"let_go(s, {k})")
             lines.add("return MORE")
         lines.add("")
 

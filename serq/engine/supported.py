@@ -18,10 +18,9 @@ def why_not(program: p.Program) -> str | None:
 
 def _reasons(program: p.Program) -> Iterator[str]:
     yield from _pool_reasons(program)
+    yield from _ahead_reasons(program)
     for stage in program.stages:
         if isinstance(stage.kind, p.Step):
-            if program.pools and stage.kind.plan_ahead:
-                yield f"stage {stage.name} plans ahead"
             limits = (stage.kind.budget, *(() if stage.kind.chunk is None else (stage.kind.chunk,)))
             if any(isinstance(n, e.StageState) and n.fact == "budget_left" for x in limits for n in e.walk(x)):
                 yield f"a limit of stage {stage.name} reads budget_left"
@@ -36,14 +35,30 @@ def _reasons(program: p.Program) -> Iterator[str]:
                 yield reason
 
 
+def _ahead_reasons(program: p.Program) -> Iterator[str]:
+    """Who waits for a stage that plans ahead may lose a hold only where pools are memory: there he is not asked."""
+    steps = [stage.kind for stage in program.stages if isinstance(stage.kind, p.Step)]
+    memory = {kind.memory for kind in steps}
+    if any(kind.plan_ahead for kind in steps):
+        for ref in _grown(program):
+            for place in range(ref.base, ref.base + ref.size):
+                if program.pools[place].preempt != "none" and place not in memory:
+                    yield f"a stage plans ahead, and pool {program.pools[place].name} preempts whoever holds it"
+
+
+def _grown(program: p.Program) -> Iterator[e.Ref]:
+    """The pools in which holds grow."""
+    refs = (x.pool if isinstance(x, p.Grow) else x.growing for x in program.code if isinstance(x, p.Grow | p.Run))
+    yield from (ref for ref in refs if ref is not None)
+
+
 def _pool_reasons(program: p.Program) -> Iterator[str]:
     for pool in program.pools:
         if pool.spill is not None and isinstance(program.stages[pool.spill.via].kind, p.Step):
             yield f"pool {pool.name} spills through a step stage"
     memory = {stage.kind.memory for stage in program.stages if isinstance(stage.kind, p.Step)}
-    growing = (x.pool if isinstance(x, p.Grow) else x.growing for x in program.code if isinstance(x, p.Grow | p.Run))
-    for ref in growing:
-        if ref is None or program.pools[ref.base].preempt == "none":
+    for ref in _grown(program):
+        if program.pools[ref.base].preempt == "none":
             continue
         if len({place in memory for place in range(ref.base, ref.base + ref.size)}) > 1:
             yield f"some members of {ref.name} are the memory of a stage and others are not"

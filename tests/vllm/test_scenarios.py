@@ -9,7 +9,7 @@ the victims; the blocks evicted, one by one; the free blocks. Per request: the s
 from pathlib import Path
 
 import pytest
-from scenarios import RECORDED, ours, program_of, recorded, run, theirs, token_steps, workload
+from scenarios import RECORDED, Scenario, ours, program_of, recorded, run, theirs, token_steps, workload
 
 from serq.replays import replay_compiled
 from serq.semantics.replay import ReplayOptions
@@ -75,12 +75,15 @@ def test_the_asynchronous_scheduler_needs_plan_ahead(name: str, tmp_path: Path) 
     assert agrees == (name in ("single", "evict_order"))
 
 
-@pytest.mark.parametrize("name", STATED)
-def test_the_compiled_engine_serves_every_request_alike(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "scenario",
+    [*(recorded(name) for name in STATED), *(recorded(name, ASYNC) for name in STATED_ASYNC)],
+    ids=[*STATED, *(f"async {name}" for name in STATED_ASYNC)],
+)
+def test_the_compiled_engine_serves_every_request_alike(scenario: Scenario, tmp_path: Path) -> None:
     """In CPython, with bounds checked: the recorded steps are those of the reference, above."""
-    scenario = recorded(name)
     expected = run(scenario, tmp_path).result
-    program = program_of(workload(scenario))
+    program = program_of(workload(scenario), bool(scenario["config"].get("async")))
     assert program.trace is not None
     corpus = read_trace(tmp_path / "trace.csv", program.trace.columns)
     found = replay_compiled(program, corpus, ReplayOptions(strict=True), backend="cpython", bounds_checked=True)
