@@ -1,3 +1,4 @@
+import random
 from fractions import Fraction
 
 import hand_chains
@@ -241,3 +242,15 @@ def test_a_failed_factorisation_is_a_limit(monkeypatch):
 def test_no_steady_state_is_not_solved():
     with pytest.raises(NoSteadyStateError):
         stationary(make([{1: 1}, {}]), exact=False)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.integers(2, 25), st.sampled_from(["auto", "gth"]))
+def test_rates_over_eighteen_decades(seed, size, method):
+    """Every probability is right to ten digits, however small it is."""
+    rng = random.Random(seed)
+    plain = hand_chains.random_rows(seed, size)
+    rows = [{j: rate * Fraction(10) ** rng.randint(-9, 9) for j, rate in row.items()} for row in plain]
+    exact = stationary(make(rows), exact=True).probabilities
+    for got, want in zip(stationary(make(rows), exact=False, method=method).probabilities, exact, strict=True):
+        assert abs(Fraction(got) / want - 1) < Fraction(1, 10**10)
