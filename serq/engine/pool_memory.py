@@ -77,5 +77,5 @@ def pool_rows(pools: Any) -> Iterator[PoolRow]:
 
 def _extend(pools: Any, name: str, old: int, fresh: Any) -> None:
     if old:
-        fresh[:old] = getattr(pools, name)[:old]
+        fresh[:old] = array(fresh.typecode, getattr(pools, name)[:old])
     setattr(pools, name, fresh)

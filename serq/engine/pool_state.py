@@ -6,6 +6,8 @@ in preallocated arrays: the queue of a pool through the slots that wait in it, t
 in the order of release, the holders of a pool through what they hold in the order of admission.
 """
 
+from typing import Annotated
+
 from serq.codegen.lang import F64Array, I64Array, f64, i64
 
 GOING = 0
@@ -60,43 +62,43 @@ class Pools:
     preemptions: i64
 
     # per pool
-    used: F64Array
-    cached: F64Array
-    holders: I64Array
-    queued: I64Array
-    head: I64Array
-    tail: I64Array
-    oldest: I64Array
-    newest: I64Array
-    eldest: I64Array
-    youngest: I64Array
-    stalled: I64Array
-    stalled_last: I64Array
-    touched: I64Array
+    used: Annotated[F64Array, "pool"]
+    cached: Annotated[F64Array, "pool"]
+    holders: Annotated[I64Array, "pool"]
+    queued: Annotated[I64Array, "pool"]
+    head: Annotated[I64Array, "pool"]
+    tail: Annotated[I64Array, "pool"]
+    oldest: Annotated[I64Array, "pool"]
+    newest: Annotated[I64Array, "pool"]
+    eldest: Annotated[I64Array, "pool"]
+    youngest: Annotated[I64Array, "pool"]
+    stalled: Annotated[I64Array, "pool"]
+    stalled_last: Annotated[I64Array, "pool"]
+    touched: Annotated[I64Array, "pool"]
 
     # per slot
-    status: I64Array
-    open: I64Array
-    claim: I64Array
-    before: I64Array
-    ahead: I64Array
-    since: F64Array
-    hit: F64Array
-    computed: F64Array
-    admitted: I64Array
-    kept: I64Array
-    growing: I64Array
-    wanted: F64Array
+    status: Annotated[I64Array, "slot"]
+    open: Annotated[I64Array, "slot"]
+    claim: Annotated[I64Array, "slot"]
+    before: Annotated[I64Array, "slot"]
+    ahead: Annotated[I64Array, "slot"]
+    since: Annotated[F64Array, "slot"]
+    hit: Annotated[F64Array, "slot"]
+    computed: Annotated[F64Array, "slot"]
+    admitted: Annotated[I64Array, "slot"]
+    kept: Annotated[I64Array, "slot"]
+    growing: Annotated[I64Array, "slot"]
+    wanted: Annotated[F64Array, "slot"]
 
     # per slot and part, per slot and hold, per slot and pool
-    pool: I64Array
-    units: F64Array
-    consumed: F64Array
-    position: F64Array
-    elder: I64Array
-    younger: I64Array
-    opened: I64Array
-    reached: F64Array
+    pool: Annotated[I64Array, "part"]
+    units: Annotated[F64Array, "part"]
+    consumed: Annotated[F64Array, "part"]
+    position: Annotated[F64Array, "part"]
+    elder: Annotated[I64Array, "part"]
+    younger: Annotated[I64Array, "part"]
+    opened: Annotated[I64Array, "statement"]
+    reached: Annotated[F64Array, "statement"]
     own: I64Array
 
     # entries; `free` is the first of the `vacant` ones, chained by `newer`; an event may need `reserve` of them, and as
@@ -104,30 +106,30 @@ class Pools:
     vacant: i64
     reserve: i64
     free: i64
-    size: F64Array
-    time: F64Array
-    owner: I64Array
-    dead: I64Array
-    release: I64Array
-    older: I64Array
-    newer: I64Array
+    size: Annotated[F64Array, "entry"]
+    time: Annotated[F64Array, "entry"]
+    owner: Annotated[I64Array, "entry"]
+    dead: Annotated[I64Array, "entry"]
+    release: Annotated[I64Array, "entry"]
+    older: Annotated[I64Array, "entry"]
+    newer: Annotated[I64Array, "entry"]
 
     # per pool, as it was when it was last read at rest, and the sums of a batch
-    seen_used: F64Array
-    seen_cached: F64Array
-    seen_queue: I64Array
-    seen_holders: I64Array
-    seen_at: F64Array
-    sum_used: F64Array
-    sum_cached: F64Array
-    sum_queue: F64Array
-    sum_holders: F64Array
-    sum_waited: F64Array
-    sum_evicted: F64Array
-    sum_spilled: F64Array
-    admissions: I64Array
-    evictions: I64Array
-    preempted: I64Array
-    rejections: I64Array
-    spills: I64Array
+    seen_used: Annotated[F64Array, "pool"]
+    seen_cached: Annotated[F64Array, "pool"]
+    seen_queue: Annotated[I64Array, "pool"]
+    seen_holders: Annotated[I64Array, "pool"]
+    seen_at: Annotated[F64Array, "pool"]
+    sum_used: Annotated[F64Array, "pool"]
+    sum_cached: Annotated[F64Array, "pool"]
+    sum_queue: Annotated[F64Array, "pool"]
+    sum_holders: Annotated[F64Array, "pool"]
+    sum_waited: Annotated[F64Array, "pool"]
+    sum_evicted: Annotated[F64Array, "pool"]
+    sum_spilled: Annotated[F64Array, "pool"]
+    admissions: Annotated[I64Array, "pool"]
+    evictions: Annotated[I64Array, "pool"]
+    preempted: Annotated[I64Array, "pool"]
+    rejections: Annotated[I64Array, "pool"]
+    spills: Annotated[I64Array, "pool"]
     rows: F64Array

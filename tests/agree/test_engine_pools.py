@@ -95,6 +95,25 @@ def test_one_thing_at_a_time(name):
         assert events_of_both(program, options, backend, opt=0) > 100
 
 
+ROOM = {
+    "owners that have left": "pool kv { cap 3000; evict by (need, age); } stage s : delay;\n"
+    "workload { arrive poisson(20); }\n"
+    "session { set need = serial % 7; hold kv (1) { run s (~exp(2)); } cache (1); run s (~exp(1)); }",
+    "much within one event": "pool kv { cap inf; } stage s : delay;\n"
+    "workload { arrive batch(90); }\n"
+    "session { set k = 0; loop { hold kv (1) reuse (0) { } cache (1); set k = k + 1;\n"
+    "branch (k % 20 == 0) { run s (~exp(1)); } branch (k == 60) { end; } } }",
+}
+
+
+@pytest.mark.parametrize("name", ROOM)
+def test_room_for_sessions_and_prefixes_is_made(name):
+    program = load_text(ROOM[name]).program
+    options = replace(run_options(program, SimulateOptions(horizon=100.0, seed=5)), keep_samples=True)
+    for backend in BACKENDS:
+        assert events_of_both(program, options, backend, opt=0) > 100
+
+
 @pytest.mark.parametrize("seed", range(WITH_POOLS))
 def test_generated_programs(seed):
     program = load_text(pool_program(seed)).program
