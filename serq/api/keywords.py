@@ -37,6 +37,8 @@ class SolveKeywords(TypedDict, total=False):
     limit: int | None
     phase_type: int | None
     distributions: bool | None
+    unlumped: tuple[str, ...]
+    memory: int | None
 
 
 class CheckKeywords(SimulateKeywords, SolveKeywords, total=False):
