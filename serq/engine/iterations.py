@@ -12,6 +12,7 @@ from serq.engine.steady import (
     end_together,
     make_loose,
     make_steady,
+    next_round,
     plan_together,
     take_memory,
     take_tokens,
@@ -229,7 +230,7 @@ def end_iteration(s: Sim, k: i64) -> None:
     s.steps.running[k] = 0
     if s.steps.steady_batch[k] > 0:
         s.steps.steady_batch[k] = 0
-        s.steps.round[k] += 1
+        next_round(s, k)
         if s.steps.round[k] >= s.steps.next_finish[k]:
             end_together(s, k)
             s.steps.size[k] = 0

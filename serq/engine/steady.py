@@ -158,11 +158,15 @@ def plan_together(s: Sim, k: i64) -> bool:
 
 
 def blocks_due(s: Sim, k: i64) -> f64:
-    """The units that the next tokens of the steady residents take."""
-    width = s.steps.width[k]
-    if width == 0:
-        return 0.0
-    return float(s.steps.crossings[k * WIDEST + (-s.steps.round[k]) % width] * width)
+    """The units that the next tokens of the steady residents take: `due` is the remainder of those at a block's end."""
+    return float(s.steps.crossings[k * WIDEST + s.steps.due[k]] * s.steps.width[k])
+
+
+def next_round(s: Sim, k: i64) -> None:
+    """An iteration with steady residents is over."""
+    s.steps.round[k] += 1
+    due = s.steps.due[k] - 1
+    s.steps.due[k] = due if due >= 0 else max(s.steps.width[k] - 1, 0)
 
 
 def has_memory(s: Sim, k: i64, more: f64) -> bool:

@@ -13,7 +13,7 @@ from serq.ir import program as p
 
 _PER_STAGE_WHOLE = (
     "count", "running", "planning", "size", "listed", "cursor", "aside_size", "done_size", "leaving_size",
-    "loose_count", "steady_count", "steady_batch", "round",
+    "loose_count", "steady_count", "steady_batch", "round", "due",
 )  # fmt: skip
 _PER_STAGE_DOUBLE = ("left", "most", "steady_held", "cap", "block")
 _LISTS = ("residents", "loose", "order", "batch", "aside", "done", "leaving")

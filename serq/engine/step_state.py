@@ -56,6 +56,7 @@ class Steps:
     cap: Annotated[F64Array, "stage"]
     block: Annotated[F64Array, "stage"]
     width: Annotated[I64Array, "stage"]
+    due: Annotated[I64Array, "stage"]
 
     # per stage, `WIDEST` items: of the steady residents that grow, how many have a `base` with this remainder
     crossings: I64Array
