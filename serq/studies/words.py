@@ -32,7 +32,11 @@ def head(study: StudyResult) -> str:
     policies = "" if len(plan.policies) == 1 else f"; policies: {', '.join(p.label for p in plan.policies)}"
     methods = ", ".join(TITLES[m] for m in plan.methods)
     name = plan.policies[0].base.name
-    return f"{name}: {len(study.points)} points, {axes or 'nothing varied'}{policies}; {methods}"
+    return f"{name}: {_points(len(study.points))}, {axes or 'nothing varied'}{policies}; {methods}"
+
+
+def _points(number: int) -> str:
+    return f"{number} point" if number == 1 else f"{number} points"
 
 
 def _ends(values: Sequence[str]) -> str:
@@ -172,7 +176,8 @@ def verdict_lines(study: StudyResult) -> list[str]:
         return [*failed, f"DISAGREES in {wrong} of {study.compared} comparisons; {_first(study)}", rate]
     if not study.compared:
         return [*failed, "NOTHING TO COMPARE: no measure has answers of two methods"]
-    where = f"at {_agreeing(study)} points" if study.failed else f"at all {len(study.points)} points"
+    agreeing, every = _agreeing(study), len(study.points)
+    where = f"at all {_points(every)}" if agreeing == every else f"at {agreeing} of {every} points"
     return [*failed, f"AGREES {where}, in {study.compared} comparisons{_power(study)}", rate]
 
 

@@ -35,10 +35,10 @@ def test_exact_and_closed_form(serq) -> None:
 
 
 def test_a_simulated_miss_costs_what_the_chain_says_and_less_than_in_an_open_queue(serq, write) -> None:
-    done = serq("price", write(MISSES), "--to", "p=0.1", "--vary", "N=1:4", "--json", "--quiet")
+    done = serq("price", write(MISSES), "--to", "p=0.1", "--vary", "N=2,3", "--json", "--quiet")
     assert done.status == 0
     simulated, exact = (differences(done.data, "observe.response.mean", m) for m in ("simulated", "exact"))
-    for n in ("2", "3", "4"):
+    for n in ("2", "3"):
         assert simulated[n]["method"].startswith("paired")
         assert abs(simulated[n]["value"] - exact[n]["value"]) < 5 * simulated[n]["standard_error"]
         assert 2 < exact[n]["value"] / 0.1 < open_price(throughput(int(n)))

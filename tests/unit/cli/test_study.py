@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from studies import FRAGILE, written
+from studies import FRAGILE, QUEUE, written
 
 GRID = ("--vary", "N=1:3", "--replications", "2", "--jobs", "1")
 SOLVED = ("--vary", "N=1:3", "--methods", "exact,closed", "--jobs", "1")
@@ -56,6 +56,13 @@ def test_the_paper_table_of_the_wait_at_utilisation_0_6(serq) -> None:
             assert measures["stage.svc.wait"] == pytest.approx(wait, rel=1e-13)
             assert measures["stage.svc.utilisation"] == pytest.approx(0.6, rel=1e-13)
             assert measures["stage.svc.wait"] < 3 / 2, "the open M/M/1 at the same utilisation is a bound"
+
+
+def test_points_at_which_nothing_can_be_compared(study) -> None:
+    done = study("--vary", "N=1:3", "--methods", "exact,closed", "--max-states", "3", "--jobs", "1", text=QUEUE)
+    assert done.status == 0
+    assert "AGREES at 2 of 3 points" in done.out
+    assert "exact: no answer at N = 3: " in done.out
 
 
 def test_points_that_fail(study) -> None:
