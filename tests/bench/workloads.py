@@ -37,6 +37,43 @@ session {
 }
 """
 
+CACHE = """
+pool kv { cap 3; evict lru; }
+stage svc : fifo;
+stage think : delay;
+workload { arrive closed(6); }
+session {
+  loop {
+    set begun = now;
+    hold kv (1) {
+      branch (cached >= 1) { run svc (~exp(1)); } else { run svc (~exp(3)); }
+    } cache (1);
+    observe response = now - begun;
+    run think (~exp(4));
+  }
+}
+"""
+
+MANY = """
+pool live { cap 40; }
+pool kv { cap 400; block 4; evict lru; }
+stage engine : ps(1);
+stage think : delay;
+workload { arrive poisson(0.25); }
+session {
+  set more = 1;
+  hold live (1) {
+    loop {
+      set begun = now;
+      hold kv (14) { run engine (~exp(cached >= 14 ? 0.1 : 0.3)); } cache (14);
+      observe response = now - begun;
+      set more = ~bernoulli(0.9);
+      branch (more) { run think (~exp(4)); } else { drop kv; end; }
+    }
+  }
+}
+"""
+
 REPLICA = """
 let block = 16;
 pool kv {{ cap {blocks} * block; block block; evict lru; preempt lifo; }}
@@ -110,4 +147,6 @@ MODELS = (
     _replica("replica, light", 4000, 32, 0.25),
     _replica("replica, 42 residents", 60000, 128, 2.5),
     _replica("replica, pool-bound", 6000, 128, 1.0, 4000.0),
+    Model("prefix cache of 3, 6 sessions", "cache", (), CACHE),
+    Model("prefix cache in blocks, 40 places", "cache", (), MANY),
 )
