@@ -21,8 +21,8 @@ LOADED = {model.name: load(model.path).program for model in shipped()}
 MODELS = {name: program for name, program in LOADED.items() if any(isinstance(s.kind, Step) for s in program.stages)}
 LLVM = ("llvm",) if jit.available() else ()
 BACKENDS = ("cpython", *LLVM)
-FEW = [*((seed, "cpython") for seed in range(20)), *((seed, b) for b in LLVM for seed in range(5))]
-DEPLOYMENTS = [*((seed, "cpython") for seed in range(160)), *((seed, b) for b in LLVM for seed in range(6))]
+FEW = [*((seed, "cpython") for seed in range(8)), *((seed, b) for b in LLVM for seed in range(3))]
+DEPLOYMENTS = [*((seed, "cpython") for seed in range(106)), *((seed, b) for b in LLVM for seed in range(4))]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -66,11 +66,11 @@ def test_a_trace_of_many_sessions_that_begin_together(tmp_path):
         'stage d : delay;\nworkload { arrive trace; trace "t.csv"; }\n'
         "session { turn; run d (out); observe r = now; end; }\nrun { horizon 9; seed 2; }"
     ).program
-    rows = [f"{i},1,1,{i % 7},0,{3 * (i > 900)}\n" for i in range(3000)]
+    rows = [f"{i},1,1,{i % 7},0,{3 * (i > 300)}\n" for i in range(1400)]
     (tmp_path / "t.csv").write_text("session,turn,new,out,think,start\n" + "".join(rows))
     options = replace(short(program, 9.0), warmup=0.0, trace=str(tmp_path / "t.csv"))
     for backend in BACKENDS:
-        assert events_of_both(program, options, backend) > 2000
+        assert events_of_both(program, options, backend) > 1000
 
 
 @pytest.mark.parametrize(("seed", "backend"), DEPLOYMENTS)
@@ -81,15 +81,16 @@ def test_generated_deployments(seed, backend, tmp_path):
         return
     path.write_text(made.trace)
     trace = None if program.trace is None else str(path)
-    assert_same_outcome(program, replace(short(program, made.horizon or 40.0), trace=trace), backend)
+    options = replace(short(program, made.horizon or 40.0), trace=trace)
+    assert_same_outcome(program, options, backend, bounds_checked=seed % 4 == 0)
 
 
 def test_most_deployments_are_compiled():
-    compiled = sum(why_not(load_text(deployment(seed, compiled=True).text).program) is None for seed in range(40))
-    assert compiled >= 20
+    compiled = sum(why_not(load_text(deployment(seed, compiled=True).text).program) is None for seed in range(20))
+    assert compiled >= 15
 
 
-def assert_same_outcome(program: Program, options: RunOptions, backend: str) -> None:
+def assert_same_outcome(program: Program, options: RunOptions, backend: str, bounds_checked: bool) -> None:
     try:
         expected = simulate(program, options)
     except RunError as error:
@@ -98,10 +99,10 @@ def assert_same_outcome(program: Program, options: RunOptions, backend: str) -> 
         stopped = None
     if stopped is not None:
         with pytest.raises(RunError) as found:
-            run_compiled(program, options, 1, backend=backend, bounds_checked=True, opt=0)
+            run_compiled(program, options, 1, backend=backend, bounds_checked=bounds_checked, opt=0)
         assert found.value.diagnostics == stopped.diagnostics
         return
-    (run,) = run_compiled(program, options, 1, backend=backend, bounds_checked=True, opt=0).results
+    (run,) = run_compiled(program, options, 1, backend=backend, bounds_checked=bounds_checked, opt=0).results
     assert_same(run, expected)
 
 
@@ -115,7 +116,7 @@ def test_counting_one_by_one_gives_the_same(name):
     assert_same(together, alone)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_counting_one_by_one_gives_what_the_reference_does(seed):
     program = load_text(step_program(seed)).program
     assert events_of_both(program, short(program), "cpython", together=False) > 5
