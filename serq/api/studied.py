@@ -14,6 +14,7 @@ from serq.ir.expr import double
 from serq.ir.numbers import short
 from serq.ir.provenance import provenance
 from serq.pipeline import SimulateOptions, SolveOptions
+from serq.studies.change import parse_change
 from serq.studies.grid import axis, number_text
 from serq.studies.plan import AS_WRITTEN, Plan, Policy
 from serq.studies.results import PointResult, StudyResult
@@ -103,7 +104,8 @@ def _best(point: PointResult, measure: str) -> str:
 
 class StudyKeywords(TypedDict, total=False):
     """Beside the options of simulating and solving: which methods and measures, how many processes, where to keep
-    finished points, how many points to add to each line where it bends, the false-alarm rate of the whole.
+    finished points, how many points to add to each line where it bends, the change whose price is wanted (`N=N+1`), the
+    false-alarm rate of the whole.
     """
 
     methods: Collection[Method]
@@ -111,6 +113,7 @@ class StudyKeywords(TypedDict, total=False):
     jobs: int
     resume: str | Path | None
     refine: int
+    price: str | None
     false_alarm: float
 
 
@@ -140,6 +143,7 @@ def study(
         solving=solving,
         false_alarm=rest.get("false_alarm", Plan.false_alarm),
         refine=rest.get("refine", 0),
+        price=None if rest.get("price") is None else parse_change(str(rest["price"])),
     ).checked()
     with ExitStack() as stack:
         folder = rest.get("resume")

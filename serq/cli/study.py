@@ -19,6 +19,7 @@ from serq.cli.streams import to_stderr, to_stdout
 from serq.cli.study_text import study_text
 from serq.compare.agree import FALSE_ALARM
 from serq.pipeline import SimulateOptions, SolveOptions
+from serq.studies.change import parse_change
 from serq.studies.cluster import cluster, need_dask
 from serq.studies.grid import parse_axis, split
 from serq.studies.plan import AS_WRITTEN, Plan, Policy
@@ -36,6 +37,7 @@ _POLICY = "Compare FILE with another program, or with itself under NAME=EXPR,...
 _MEASURE = "Only these measures; * fits anything (repeatable)."
 _METHODS = "Which of exact, sim, closed; by default all three."
 _REFINE = "Add up to K points to each line, where the first measure bends most."
+_PRICE = "What changing a constant to EXPR costs at every point, such as N=N+1, a session more."
 _RESUME = "Keep every finished point in DIR, and use what is there (default: beside --out)."
 _DASK = "Let the workers of this dask scheduler do the work."
 _LAWS = "Exact second moments and quantiles of observed times (default: where that costs little)."
@@ -55,6 +57,7 @@ class Asked:
     measures: tuple[str, ...]
     methods: str | None
     refine: int
+    price: str | None
     plot: str | None
     html: str | None
     form: str | None
@@ -78,6 +81,7 @@ class Asked:
             solving=solving,
             false_alarm=self.false_alarm,
             refine=self.refine,
+            price=None if self.price is None else parse_change(self.price),
         ).checked()
 
     def _policies(self) -> tuple[Policy, ...]:
@@ -133,6 +137,7 @@ class Asked:
 @click.option("--measure", "measures", multiple=True, metavar="M", help=_MEASURE)
 @click.option("--methods", metavar="LIST", help=_METHODS)
 @click.option("--refine", type=click.IntRange(min=0), metavar="K", default=0, help=_REFINE)
+@click.option("--price", metavar="NAME=EXPR", help=_PRICE)
 @click.option("--plot", metavar="F.svg", help=_PLOT)
 @click.option("--html", metavar="F.html", help=_HTML)
 @click.option("--format", "form", type=click.Choice(FORMATS), help=_FORMAT)

@@ -54,19 +54,21 @@ DISTRIBUTION_STATISTICS: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One thing that can be asked; `meaning` and `unit` are for people."""
+    """One thing that can be asked; `meaning` and `unit` are for people. `prefix` is `price` where it is about what a
+    change adds to the measure.
+    """
 
     kind: Kind
     subject: str
     statistic: str
     meaning: str
     unit: str = ""
+    prefix: str = ""
 
     @property
     def name(self) -> str:
-        """`stage.svc.number`, `observe.response.mean`, `gauge.g.mean`, `sessions.throughput`."""
-        middle = f"{self.subject}." if self.subject else ""
-        return f"{self.kind}.{middle}{self.statistic}"
+        """`stage.svc.number`, `observe.response.mean`, `sessions.throughput`, `price.stage.svc.number`."""
+        return ".".join(part for part in (self.prefix, self.kind, self.subject, self.statistic) if part)
 
 
 def measures_of(program: p.Program) -> tuple[Measure, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from fractions import Fraction
 from functools import cached_property
 
 from serq.base.errors import LoadError, SerqError, UsageError
@@ -14,8 +15,9 @@ from serq.ir.fingerprint import fingerprint
 from serq.ir.measures import Measure, distribution_measures_of, measures_of
 from serq.ir.program import Program
 from serq.pipeline import SimulateOptions, SolveOptions, load_text
+from serq.studies.change import Change, price_measures
 from serq.studies.errors import NoSuchMeasure, NothingToVary
-from serq.studies.grid import Axis, GridError, Values, points
+from serq.studies.grid import Axis, GridError, Values, number_text, points
 from serq.studies.tasks import METHODS, Method, Task, key_of
 
 AS_WRITTEN = "as written"
@@ -48,6 +50,7 @@ class Policy:
 class Plan:
     """A study. The first policy is the one that others are compared with. `measures` are names in which `*` stands for
     anything; none: all are computed and the usual ones shown. `refine`: points added to each line of the first axis.
+    `price`: the change whose price is a measure of its own at every point.
     """
 
     policies: tuple[Policy, ...]
@@ -58,6 +61,7 @@ class Plan:
     solving: SolveOptions = SolveOptions(states=20_000)
     false_alarm: float = FALSE_ALARM
     refine: int = 0
+    price: Change | None = None
 
     def checked(self) -> "Plan":
         """The plan, after a look at whether it can be carried out: SerqError says why not."""
@@ -67,13 +71,20 @@ class Plan:
             for axis in self.axes:
                 if axis.name not in known:
                     raise GridError.of(NothingToVary.of(axis.name, policy.base.name, known))
-        names = list(dict.fromkeys(m.name for policy in self.policies for m in study_measures(policy.base)))
+            if self.price is not None and self.price.name not in known:
+                raise UsageError(f"--price {self.price}: `{policy.base.name}` has no `let {self.price.name}`")
+        names = list(dict.fromkeys(m.name for policy in self.policies for m in self.known(policy)))
         for pattern in self.measures:
             if not any(fnmatchcase(name, pattern) for name in names):
                 raise MeasureError.of(NoSuchMeasure.of(pattern, names))
         if not self.methods:
             raise UsageError("a study needs a method: --methods exact,sim,closed")
         return self
+
+    def known(self, policy: Policy) -> tuple[Measure, ...]:
+        """What may be asked of a policy in this study: its measures, and the prices of the change."""
+        prices = () if self.price is None else price_measures(policy.base, self.price)
+        return (*study_measures(policy.base), *prices)
 
     def identity(self) -> dict[str, object]:
         """What tells this study from another one; the grid, the methods and the measures may grow."""
@@ -142,6 +153,21 @@ def _point(plan: Plan, place: int, values: Values) -> Planned:
     except SerqError as error:
         return Planned(place, values, None, str(error))
     return Planned(place, values, program, "", tasks)
+
+
+def changed(plan: Plan, change: Change, point: Planned) -> Planned:
+    """The point after a change of one constant, which stands there as a number: so a point of the grid may be the same
+    program, and is not computed twice.
+    """
+    if point.program is None:
+        return point
+    name, text = change.at(point.program)
+    try:
+        value = plan.policies[point.policy].program((*point.values, (name, text))).constant(name).folded.exact
+    except SerqError as error:
+        return Planned(point.policy, point.values, None, str(error))
+    text = number_text(value) if isinstance(value, Fraction) else text
+    return _point(plan, point.policy, (*point.values, (name, text)))
 
 
 def _fault(line: int, message: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from serq.ir import expr as e
 from serq.ir import program as p
 from serq.ir.measures import Measure
-from serq.studies.plan import Plan, selected, study_measures
+from serq.studies.plan import Plan, selected
 
 _MOST_OBSERVES = 3
 _MOST_STAGES = 2
@@ -13,9 +13,9 @@ _MOST_STAGES = 2
 
 def shown(plan: Plan) -> tuple[Measure, ...]:
     """The measures asked for; else the means of what is observed, the 99 % quantile of the first interval observed, and
-    number, utilisation and throughput where sessions share a stage.
+    number, utilisation and throughput where sessions share a stage; and the prices of the change, if there is one.
     """
-    every = {m.name: with_unit(policy.base, m) for policy in plan.policies for m in study_measures(policy.base)}
+    every = {m.name: with_unit(policy.base, m) for policy in plan.policies for m in plan.known(policy)}
     if plan.measures:
         return selected(every.values(), plan.measures)
     program = plan.policies[0].base
@@ -24,6 +24,9 @@ def shown(plan: Plan) -> tuple[Measure, ...]:
     shared = [s.name for s in program.stages if not isinstance(s.kind, p.Delay)][:_MOST_STAGES]
     names += [f"stage.{stage}.{statistic}" for stage in shared for statistic in ("number", "utilisation")]
     names += [f"stage.{stage}.throughput" for stage in shared[:1]]
+    if plan.price is not None:
+        names += [f"price.stage.{stage}.number" for stage in shared]
+        names += [f"price.observe.{name}.mean" for name in program.observes[:_MOST_OBSERVES]]
     return tuple(every[name] for name in names)
 
 

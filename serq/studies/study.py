@@ -8,11 +8,12 @@ from serq.base.errors import LimitError
 from serq.compare.agree import Untested, judge, side_by_side
 from serq.ir.measures import Measure
 from serq.ir.results import Estimate
+from serq.studies.change import priced
 from serq.studies.differences import difference
 from serq.studies.encoding import Outcome
 from serq.studies.grid import Values, number_text, points
 from serq.studies.knees import bent_intervals
-from serq.studies.plan import Plan, Planned, planned, selected, study_measures
+from serq.studies.plan import Plan, Planned, changed, planned, selected
 from serq.studies.results import Contrast, PointResult, StudyResult, curve
 from serq.studies.runners import Runner, in_turn
 from serq.studies.shown import shown, with_unit
@@ -64,12 +65,14 @@ class _Done:
     def points(self, grid: Sequence[Values]) -> list[PointResult]:
         """The points of the grid, computed where they are not in the store."""
         found = planned(self.plan, grid)
-        tasks = {task.key: task for point in found for task in point.tasks.values()}
+        change = self.plan.price
+        after = [None if change is None else changed(self.plan, change, point) for point in found]
+        tasks = {task.key: task for point in (*found, *after) if point is not None for task in point.tasks.values()}
         outcomes = {key: Outcome.of_data(data) for key in tasks if (data := self.store.get(key)) is not None}
         missing = [task for key, task in tasks.items() if key not in outcomes]
         self.reused += len(outcomes)
         self._do(missing, outcomes)
-        return [self._result(point, outcomes) for point in found]
+        return [self._result(*pair, outcomes) for pair in zip(found, after, strict=True)]
 
     def _do(self, missing: list[Task], outcomes: dict[str, Outcome]) -> None:
         total = len(outcomes) + len(missing)
@@ -84,8 +87,12 @@ class _Done:
             if self.work.progress is not None:
                 self.work.progress(len(outcomes), total)
 
-    def _result(self, point: Planned, outcomes: dict[str, Outcome]) -> PointResult:
+    def _result(self, point: Planned, after: Planned | None, outcomes: dict[str, Outcome]) -> PointResult:
         by_method: dict[Method, Outcome] = {method: outcomes[task.key] for method, task in point.tasks.items()}
+        if after is not None and point.program is not None:
+            for method, before in by_method.items():
+                then = outcomes[after.tasks[method].key] if after.program is not None else after.fault
+                by_method[method] = priced(point.program, before, then, self.plan.simulation.confidence)
         return PointResult(point, self.plan.policies[point.policy].label, by_method)
 
 
@@ -105,7 +112,7 @@ def _judged(plan: Plan, results: list[PointResult], done: _Done) -> StudyResult:
 
 
 def _asked(plan: Plan) -> tuple[Measure, ...]:
-    every = {m.name: with_unit(policy.base, m) for policy in plan.policies for m in study_measures(policy.base)}
+    every = {m.name: with_unit(policy.base, m) for policy in plan.policies for m in plan.known(policy)}
     return selected(every.values(), plan.measures)
 
 

@@ -168,6 +168,7 @@ def study_data(study: StudyResult) -> dict[str, object]:
         "replications": plan.simulation.replications,
         "confidence": plan.simulation.confidence,
         "max_states": plan.solving.states,
+        "price": None if plan.price is None else str(plan.price),
         "measures": {
             m.name: {"meaning": m.meaning, "unit": m.unit} for m in study.measures
         },
