@@ -23,6 +23,7 @@ from serq.ir.laws import Law, problem_of
 from serq.semantics import errors
 from serq.semantics.memory import memory_in_use
 from serq.semantics.options import BATCHES, RunOptions
+from serq.semantics.progress import beginners
 from serq.semantics.quantiles import Observations
 from serq.semantics.reference import Progress, RunResult, StoppedError, stopped_at
 from serq.semantics.replications import replicate
@@ -103,6 +104,7 @@ def run_compiled(
     settings = Settings(
         options.seed, options.horizon, options.warmup, options.batches, keep, limits.commands, limits.replacements,
         options.events, limits.preemptions, together, profile=replications == 1 and options.batches <= BATCHES,
+        first_commands=limits.first_commands * beginners(program, limits),
     )  # fmt: skip
     compiled = simulator(program, keep, backend, checked=bounds_checked, opt=opt)
     runs = _Replications(compiled, settings, options, replications, trace_of(program, options.trace))

@@ -18,6 +18,7 @@ from serq.engines import Engine, diagnostic_of
 from serq.ir import program as p
 from serq.semantics.machine import Limits
 from serq.semantics.memory import memory_in_use
+from serq.semantics.progress import beginners
 from serq.semantics.replay import Progress, Replayed, ReplayOptions, horizon_of, replay, seed_of, unsent
 from serq.semantics.request_log import RequestRows
 from serq.semantics.step_log import Step
@@ -76,7 +77,7 @@ def replay_compiled(
     limits = Limits()
     settings = Settings(
         seed_of(program, options), min(horizon, _NO_END), 0.0, 1, False, limits.commands, limits.replacements,
-        options.events, limits.preemptions,
+        options.events, limits.preemptions, first_commands=limits.first_commands * beginners(program, limits),
     )  # fmt: skip
     compiled = simulator(program, False, backend, checked=bounds_checked, replays=True, rejects=not options.strict)
     try:

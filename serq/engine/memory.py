@@ -39,7 +39,7 @@ def fields_of(program: p.Program, lowered: Lowered, settings: Settings, replicat
     gauges = len(program.gauges)
     width = STAGE_SUMS * stages + gauges + SESSION_SUMS + 2 * observes
     fields: dict[str, Any] = {
-        "horizon": settings.horizon, "commands": settings.commands, "left": settings.commands,
+        "horizon": settings.horizon, "commands": settings.commands, "left": settings.commands + settings.first_commands,
         "most_ends": settings.replacements, "ready_head": -1, "ready_tail": -1, "free": -1,
         "ends": array("d", ends), "last_end": batches, "next_end": ends[0],
         "stages": stages, "gauges": gauges, "observes": observes,

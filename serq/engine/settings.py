@@ -6,7 +6,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class Settings:
     """As in `serq.semantics.options.RunOptions`. `commands` and `replacements` are the limits at one instant,
-    `preemptions` of those without progress.
+    `preemptions` of those without progress; `first_commands` are as many more at time 0.
 
     `together`: step stages count together what can be counted together (see `serq.engine.steady`).
     `profile` keeps a coarse histogram of every observe by batch, for intervals of its quantiles.
@@ -23,6 +23,7 @@ class Settings:
     preemptions: int = 10_000
     together: bool = True
     profile: bool = False
+    first_commands: int = 0
 
     def ends(self) -> list[float]:
         """Where the warm-up and each batch end, as in `serq.semantics.statistics.Window`."""

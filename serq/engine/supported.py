@@ -8,6 +8,8 @@ from serq.ir import program as p
 
 _MOST_ATTRIBUTES = 60
 _MOST_CHOICES = 32
+_LARGEST = 2**62
+"""Whole numbers beyond this are no machine integers."""
 _NO_LIBRARY = ("exp", "ln", "pow")
 
 
@@ -20,10 +22,15 @@ def _reasons(program: p.Program) -> Iterator[str]:
     yield from _pool_reasons(program)
     yield from _ahead_reasons(program)
     for stage in program.stages:
+        if isinstance(stage.kind, p.Fifo) and p.whole(stage.kind.servers) > _LARGEST:
+            yield f"stage {stage.name} has more servers than a machine integer can count"
         if isinstance(stage.kind, p.Step):
             limits = (stage.kind.budget, *(() if stage.kind.chunk is None else (stage.kind.chunk,)))
             if any(isinstance(n, e.StageState) and n.fact == "budget_left" for x in limits for n in e.walk(x)):
                 yield f"a limit of stage {stage.name} reads budget_left"
+    limit = program.arrivals.limit if isinstance(program.arrivals, p.Poisson | p.Renewal) else None
+    if limit is not None and p.whole(limit) > _LARGEST:
+        yield "its limit is no machine integer"
     if isinstance(program.arrivals, p.Poisson) and not program.arrivals.rate.value > 0.0:
         yield "its arrival rate is 0"
     if len(program.attributes) > _MOST_ATTRIBUTES:

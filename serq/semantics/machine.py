@@ -4,7 +4,6 @@ A driver tells the machine which clock fired (`arrive`, `complete`, `end_iterati
 the configuration rests until the next clock. The documentation's page on how a program runs says the same in words.
 """
 
-from serq.base.errors import LimitError
 from serq.ir import program as p
 from serq.ir.evaluate import Value
 from serq.semantics.cache import Caches
@@ -69,18 +68,8 @@ class Machine:
 
         Raises LimitError when there are more of them than commands may run at one instant: they cannot even begin.
         """
-        match self.program.arrivals:
-            case p.Closed(population=size) | p.Batch(size=size):
-                most = self._progress.limits.commands
-                if p.whole(size) > most:
-                    raise LimitError(
-                        f"{size.value:g} sessions at time 0 are too many: at most {most} can start at once"
-                    )
-                self._progress.beginning(p.whole(size))
-                for _ in range(p.whole(size)):
-                    self.arrive()
-            case _:
-                self._progress.beginning(0)
+        for _ in range(self._progress.beginning()):
+            self.arrive()
 
     def arrive(self) -> Session | None:
         """A session arrives and is ready; None when it found the limit of sessions present and is lost."""

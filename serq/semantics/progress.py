@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from serq.base.errors import LimitError
 from serq.base.source import Span
 from serq.ir import program as p
 from serq.semantics import errors
@@ -27,6 +28,18 @@ class Limits:
     rejects: bool = True
 
 
+def beginners(program: p.Program, limits: Limits) -> int:
+    """How many sessions begin at time 0. LimitError when that is more than can."""
+    match program.arrivals:
+        case p.Closed(population=size) | p.Batch(size=size):
+            if p.whole(size) > limits.commands:
+                most = limits.commands
+                raise LimitError(f"{size.value:g} sessions at time 0 are too many: at most {most} can start at once")
+            return p.whole(size)
+        case _:
+            return 0
+
+
 class Progress:
     """Counts what happens without progress and stops the run when a limit is passed."""
 
@@ -41,10 +54,12 @@ class Progress:
         if isinstance(arrivals, p.Closed):
             self._most_ends = p.whole(arrivals.population) + limits.replacements
 
-    def beginning(self, sessions: int) -> None:
-        """Time 0, at which so many sessions run their first commands."""
+    def beginning(self) -> int:
+        """Time 0: how many sessions run their first commands."""
         self.new_instant()
+        sessions = beginners(self._frame.program, self.limits)
         self.commands_left += self.limits.first_commands * sessions
+        return sessions
 
     def new_instant(self) -> None:
         """Time has passed."""

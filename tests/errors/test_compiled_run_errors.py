@@ -1,15 +1,17 @@
 """What stops a run stops it with the same words, whichever engine runs it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from serq.base.errors import RunError
+from serq.base.errors import LimitError, RunError
 from serq.codegen import jit
 from serq.engine.supported import why_not
 from serq.engines import run_compiled
 from serq.pipeline import load, load_text
 from serq.semantics.options import options_of
+from serq.semantics.progress import Limits
 from serq.semantics.reference import simulate
 
 CASES = {path.stem: load(path).program for path in sorted((Path(__file__).parent / "run").glob("*.sq"))}
@@ -57,3 +59,44 @@ def test_the_same_diagnostics(name, backend):
     with pytest.raises(RunError) as found:
         run_compiled(program, options, 1, backend=backend, bounds_checked=True, opt=0)
     assert found.value.diagnostics == expected.value.diagnostics
+
+
+FEW = Limits(commands=50, first_commands=10)
+
+
+def begun(size: int, engine: str) -> RunError | LimitError | None:
+    """What stops a population that begins at time 0 with eight commands each."""
+    sets = "".join(f"set a{k} = serial; " for k in range(6))
+    text = f"stage s : delay; workload {{ arrive closed({size}); }} session {{ loop {{ {sets} run s (~exp(1)); }} }}"
+    program = load_text(text + " run { horizon 1; }").program
+    options = replace(options_of(program), limits=FEW, keep_samples=True)
+    try:
+        if engine == "reference":
+            simulate(program, options)
+        else:
+            run_compiled(program, options, 1, backend="cpython")
+    except (RunError, LimitError) as error:
+        return error
+    return None
+
+
+def test_many_sessions_may_begin_at_time_0_in_both_engines():
+    """They run more commands together than one instant has otherwise; more sessions than that cannot even begin."""
+    assert begun(50, "reference") is None
+    assert begun(50, "cpython") is None
+    refused = begun(51, "reference")
+    assert isinstance(refused, LimitError)
+    assert str(begun(51, "cpython")) == str(refused)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "stage s : fifo(1e30); workload { arrive closed(2); } session { loop { run s (~exp(1)); } }",
+        "stage s : fifo; workload { arrive poisson(1) limit(1e25); } session { run s (~exp(0.5)); }",
+    ],
+)
+def test_what_is_no_machine_integer_is_left_to_the_reference(text):
+    program = load_text(text + " run { horizon 10; }").program
+    assert "machine integer" in (why_not(program) or "")
+    assert simulate(program, options_of(program)).events > 0
