@@ -15,7 +15,7 @@ from serq.base.source import SourceFile
 from serq.ir.expr import Number
 from serq.ir.measures import Measure, measures_of
 from serq.ir.program import Delay, Program
-from serq.studies.differences import difference
+from serq.studies.differences import difference, usual_difference
 from serq.studies.encoding import Outcome
 from serq.studies.grid import number_text
 from serq.syntax.parser import parse_expression
@@ -73,9 +73,15 @@ def priced(program: Program, before: Outcome, after: Outcome | str, confidence: 
     reason = after if isinstance(after, str) else after.reason
     if isinstance(after, str) or after.status != "done":
         return replace(before, remark="; ".join(x for x in (before.remark, f"no price: {reason}") if x))
-    found = ((m, difference(m.name, before, after, confidence)) for m in _headline(program))
-    prices = (replace(d, measure=replace(m, prefix=PREFIX).name) for m, d in found if d is not None)
-    return replace(before, estimates=(*before.estimates, *prices))
+    prices, usual = [], dict(before.usual)
+    for m in _headline(program):
+        name = replace(m, prefix=PREFIX).name
+        found, rare = difference(m.name, before, after, confidence), usual_difference(m.name, before, after)
+        if found is not None:
+            prices.append(replace(found, measure=name))
+        if rare is not None:
+            usual[name] = rare
+    return replace(before, estimates=(*before.estimates, *prices), usual=usual)
 
 
 def _headline(program: Program) -> Iterable[Measure]:

@@ -7,6 +7,7 @@ by batch (A. M. Law, Simulation Modeling and Analysis, 5th ed., section 11.2).
 
 from math import hypot, isfinite
 
+from serq.compare.rare import Usual
 from serq.ir.expr import Number, double
 from serq.ir.results import Estimate
 from serq.semantics.estimate import error_of, student_quantile
@@ -28,6 +29,16 @@ def difference(name: str, before: Outcome | None, after: Outcome | None, confide
         bounds = [e.bound for e in (a, b) if e.bound is not None]
         return Estimate(name, a.witness, value, a.method, bound=sum(bounds) if bounds else None)
     return _simulated(name, value, a, b, before, after, confidence)
+
+
+def usual_difference(name: str, before: Outcome, after: Outcome) -> Usual | None:
+    """What a difference is but for rare excursions, where that is known of both values; the longer excursion and the
+    shorter run count. Two runs that met no excursion at all show no difference, however different their rates are.
+    """
+    a, b = before.usual.get(name), after.usual.get(name)
+    if a is None or b is None:
+        return None
+    return Usual(b.value - a.value, max(a.length, b.length), min(a.total, b.total), a.heads and b.heads)
 
 
 def _simulated(

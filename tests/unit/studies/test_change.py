@@ -86,6 +86,19 @@ def test_a_method_that_has_no_answer_after_the_change() -> None:
     assert "no price" in line
 
 
+IDLE = QUEUE.replace("let N = 3; let mu = 1; let Z = 2;", "let N = 12; let mu = 1; let Z = 1;")
+
+
+def test_two_runs_that_met_no_rare_event_do_not_contradict_a_small_price() -> None:
+    """Hardly anybody ever leaves an empty station behind."""
+    text = IDLE.replace("observe response = now - t0;", "observe idle = queue(svc) == 0;").replace("set t0 = now; ", "")
+    done = study(plan("N=12", text=text, methods=("exact", "sim"), price=Change("N", "N+1")))
+    row = done.points[0].row("price.observe.idle.mean")
+    assert row.simulated.value == row.simulated.standard_error == 0
+    assert 0 < -row.exact.value < 1e-6
+    assert row.verdict == "agrees"
+
+
 def test_every_policy_has_its_own_price() -> None:
     both = (policy(), policy(label="slow", mu="0.5"))
     done = study(plan("N=2", methods=("exact",), policies=both, price=Change("N", "N+1")))
