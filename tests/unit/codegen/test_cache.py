@@ -8,7 +8,7 @@ from array import array
 from pathlib import Path
 
 import pytest
-from restricted_texts import NAMES
+from restricted_texts import NAMES, NAMES_LINES
 
 from serq.codegen import FaultError, cache, compile_module, jit, sources
 
@@ -72,7 +72,7 @@ def test_the_text_of_imported_modules_is_in_the_key(place, monkeypatch):
 def test_faults_have_their_places_when_the_program_comes_from_the_cache(place, compilations):
     text = NAMES + "def f(a: I64Array, i: i64) -> i64:\n    return a[i]\n"
     for _ in range(2):
-        with pytest.raises(FaultError, match=r":4:12: in f: index 7 of a, which has 1$"):
+        with pytest.raises(FaultError, match=rf":{NAMES_LINES + 2}:12: in f: index 7 of a, which has 1$"):
             compile_module(text, "llvm", checked=True).call("f", array("q", [1]), 7)
     assert len(compilations) == 1
 
