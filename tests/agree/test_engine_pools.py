@@ -7,7 +7,7 @@ from dataclasses import astuple, fields, replace
 from pathlib import Path
 
 import pytest
-from engines import assert_same, events_of_both
+from engines import assert_same, events_of_both, short
 from pool_programs import pool_program
 
 from serq.base.diagnostics import Diagnostic
@@ -21,6 +21,8 @@ from serq.pipeline import SimulateOptions, load, load_text, run_options
 from serq.semantics.options import RunOptions
 from serq.semantics.reference import RunResult, simulate
 from serq.semantics.tallies import PoolSums
+
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 REACHED = {
     "used", "cached", "queue", "holders", "waited", "admissions", "evictions", "evicted_units", "preemptions",
@@ -55,18 +57,6 @@ BY_HAND = {
     + "session { loop { set u = 1 + ~bernoulli(0.5) * 2; hold kv (u) {\n"
     "run s (~exp(1 + u - cached - cachedin(host) / 9)); } cache (u); run think (~exp(2)); } }",
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def own_cache(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SERQ_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
-def short(program: Program, horizon: float) -> RunOptions:
-    options = run_options(program, SimulateOptions(horizon=horizon, warmup=horizon / 10, seed=5))
-    return replace(options, keep_samples=True)
 
 
 def same_of_both(program: Program, options: RunOptions, backend: Backend, checked: bool = True) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from deployments import deployment
-from engines import assert_same, events_of_both
+from engines import assert_same, events_of_both, short
 from step_programs import step_program, traced_program
 
 from serq.base.errors import RunError
@@ -13,9 +13,11 @@ from serq.engine.supported import why_not
 from serq.engines import run_compiled
 from serq.ir.program import Program, Step
 from serq.models import shipped
-from serq.pipeline import SimulateOptions, load, load_text, run_options
+from serq.pipeline import load, load_text
 from serq.semantics.options import RunOptions
 from serq.semantics.reference import simulate
+
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 LOADED = {model.name: load(model.path).program for model in shipped()}
 MODELS = {name: program for name, program in LOADED.items() if any(isinstance(s.kind, Step) for s in program.stages)}
@@ -23,18 +25,6 @@ LLVM = ("llvm",) if jit.available() else ()
 BACKENDS = ("cpython", *LLVM)
 FEW = [*((seed, "cpython") for seed in range(8)), *((seed, b) for b in LLVM for seed in range(3))]
 DEPLOYMENTS = [*((seed, "cpython") for seed in range(106)), *((seed, b) for b in LLVM for seed in range(4))]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def own_cache(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SERQ_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
-def short(program: Program, horizon: float = 60.0) -> RunOptions:
-    options = run_options(program, SimulateOptions(horizon=horizon, warmup=horizon / 10, seed=5))
-    return replace(options, keep_samples=True)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

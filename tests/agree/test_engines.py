@@ -5,18 +5,19 @@ from dataclasses import replace
 import pytest
 from chain_programs import PROGRAMS
 from engine_programs import engine_program
-from engines import assert_same, events_of_both
+from engines import assert_same, events_of_both, short
 from finite_programs import finite_program
 
 from serq.codegen import jit
 from serq.engine.supported import why_not
 from serq.engines import run_compiled
-from serq.ir.program import Program, Step
+from serq.ir.program import Step
 from serq.models import shipped
 from serq.pipeline import SimulateOptions, load, load_text, run_options
-from serq.semantics.options import RunOptions
 from serq.semantics.reference import simulate
 from serq.semantics.summary import quantile
+
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 LOADED = {model.name: load(model.path).program for model in shipped()}
 MODELS = {
@@ -27,18 +28,6 @@ SUPPORTED = [name for name, program in MODELS.items() if why_not(program) is Non
 SMALL = [name for name, text in PROGRAMS.items() if why_not(load_text(text).program) is None]
 BACKENDS = ("cpython", "llvm") if jit.available() else ("cpython",)
 WITH_TIES, CHAINS = 60, 50
-
-
-@pytest.fixture(scope="module", autouse=True)
-def own_cache(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SERQ_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
-def short(program: Program, horizon: float = 60.0) -> RunOptions:
-    options = run_options(program, SimulateOptions(horizon=horizon, warmup=horizon / 10, seed=5))
-    return replace(options, keep_samples=True)
 
 
 def test_most_textbook_models_can_be_compiled():

@@ -3,14 +3,21 @@
 import math
 from array import array
 from collections.abc import Iterable
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 from serq.codegen.program import Backend
 from serq.engines import run_compiled
 from serq.ir.program import Program
+from serq.pipeline import SimulateOptions, run_options
 from serq.semantics.options import RunOptions
 from serq.semantics.reference import RunResult, simulate
 from serq.semantics.statistics import Counts
+
+
+def short(program: Program, horizon: float = 60.0) -> RunOptions:
+    """A short run that keeps its samples."""
+    options = run_options(program, SimulateOptions(horizon=horizon, warmup=horizon / 10, seed=5))
+    return replace(options, keep_samples=True)
 
 
 def raw(numbers: Iterable[float]) -> bytes:
