@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import fields
 from difflib import get_close_matches
+from numbers import Integral, Real
 from typing import Any, Literal, TypedDict, TypeVar
 
 from serq.base.errors import UsageError
@@ -49,10 +50,37 @@ class CheckKeywords(SimulateKeywords, SolveKeywords, total=False):
 
 
 def options_from(kind: type[Options], given: Mapping[str, Any]) -> Options:
-    """The options with what is given; UsageError for a name that is no option."""
+    """The options with what is given; UsageError for a name that is no option, or a value that it cannot have."""
     known = [f.name for f in fields(kind)]
     refuse_unknown(given, known)
-    return kind(**given)
+    return kind(**{name: _checked(name, value) for name, value in given.items()})
+
+
+_WHOLE: Mapping[str, int] = {
+    "seed": 0, "replications": 1, "jobs": 1, "events": 1, "memory": 1, "states": 1, "limit": 1, "phase_type": 1,
+}  # fmt: skip
+"""Options that are whole numbers, and the least that each can be: as on the command line."""
+
+
+def _checked(name: str, value: Any) -> Any:
+    """The value, a whole number as an int whoever made it; UsageError for one that the option cannot have.
+
+    None always means the default.
+    """
+    least = _WHOLE.get(name)
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    wanted = ""
+    if value is None:
+        return None
+    if least is not None and not (number and isinstance(value, Integral) and int(value) >= least):
+        wanted = f"a whole number, at least {least}"
+    elif name == "confidence" and not (isinstance(value, Real) and 0 < float(value) < 1):
+        wanted = "between 0 and 1"
+    elif name in ("horizon", "warmup") and not number and (name, value) != ("warmup", "auto"):
+        wanted = "a number"
+    if wanted:
+        raise UsageError(f"{name} must be {wanted}, not {value!r}")
+    return value if least is None else int(value)
 
 
 def refuse_unknown(given: Mapping[str, Any], known: list[str]) -> None:
@@ -65,7 +93,8 @@ def refuse_unknown(given: Mapping[str, Any], known: list[str]) -> None:
 
 
 def split(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """What is meant for the simulation, for the solution, and for neither."""
+    """What is meant for the simulation, for the solution, and for neither; UsageError as `options_from` raises it."""
+    given = {name: _checked(name, value) for name, value in given.items()}
     to_simulate, to_solve = ({f.name for f in fields(kind)} for kind in (SimulateOptions, SolveOptions))
     return (
         {k: v for k, v in given.items() if k in to_simulate},

@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from command_line import serq as run
 
@@ -62,6 +63,11 @@ def test_constants_are_numbers_or_expressions(p: Model) -> None:
         (lambda: serq.loads(TEXT, M=2), UsageError, "no `let M`"),
         (lambda: serq.loads(TEXT).simulate(horizn=1), UsageError, "did you mean 'horizon'"),
         (lambda: serq.loads(TEXT).solve(seed=1), UsageError, "no option 'seed'"),
+        (lambda: serq.loads(TEXT).simulate(confidence=2), UsageError, "confidence must be between 0 and 1, not 2"),
+        (lambda: serq.loads(TEXT).simulate(seed=-1), UsageError, "seed must be a whole number, at least 0, not -1"),
+        (lambda: serq.loads(TEXT).check(jobs=-3), UsageError, "jobs must be a whole number, at least 1"),
+        (lambda: serq.loads(TEXT).simulate(horizon="x"), UsageError, "horizon must be a number, not 'x'"),  # type: ignore[arg-type]
+        (lambda: serq.loads(TEXT).solve(states=0), UsageError, "states must be a whole number, at least 1"),
         (lambda: serq.loads(TEXT).check(sede=1), UsageError, "did you mean 'seed'"),
         (lambda: serq.loads(TEXT).export("prisma"), UsageError, "there is prism, jani"),
         (lambda: serq.loads(TEXT).export("prism", keep_open={"M"}), UsageError, "M"),
@@ -72,6 +78,11 @@ def test_constants_are_numbers_or_expressions(p: Model) -> None:
 def test_what_is_wrong_is_said(call: Callable[[], object], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         call()
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
+    plain = serq.loads(TEXT).simulate(**SHORT, seed=3)
+    assert serq.loads(TEXT).simulate(**SHORT, seed=np.int64(3)).to_dict() == plain.to_dict()  # type: ignore[arg-type]
 
 
 def test_an_error_shows_the_line_and_the_caret() -> None:
