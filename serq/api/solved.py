@@ -12,6 +12,7 @@ from serq.ir.provenance import provenance
 from serq.ir.results import Estimate
 from serq.pipeline import Solved, SolveOptions, explore_chain, solve_chain
 from serq.semantics.metastability import Metastability
+from serq.studies.conditions import conditions_data
 from serq.studies.derivative import Derivatives
 from serq.studies.phase_type import Extrapolation
 
@@ -76,7 +77,7 @@ class SolveResult(Answers):
                 | {"extrapolated": as_json(x.value), "error": as_json(x.error)}
                 for x in self.finer
             },
-            "metastability": None if self.metastability is None else _conditions(self.metastability),
+            "metastability": None if self.metastability is None else conditions_data(self.metastability),
         }
         if states:
             pairs = zip(chain.states, solution.probabilities, strict=True)
@@ -89,19 +90,6 @@ class SolveResult(Answers):
     def _repr_html_(self) -> str:
         caption = f"{self.program.name}: {self.states} states; {self.solved.solution.method}"
         return estimates_table(caption, self.estimates)
-
-
-def _conditions(found: Metastability) -> dict[str, object]:
-    return {
-        "verdict": found.verdict,
-        "rates": list(found.rates),
-        "relaxation": found.relaxation,
-        "gap": found.gap,
-        "basins": list(found.basins),
-        "modes": list(found.modes),
-        "switching": None if found.switching is None else list(found.switching),
-        "marginal": list(found.marginal),
-    }
 
 
 def _number(value: Number) -> dict[str, object]:

@@ -104,8 +104,8 @@ def _best(point: PointResult, measure: str) -> str:
 
 class StudyKeywords(TypedDict, total=False):
     """Beside the options of simulating and solving: which methods and measures, how many processes, where to keep
-    finished points, how many points to add to each line where it bends, the change whose price is wanted (`N=N+1`), the
-    false-alarm rate of the whole.
+    finished points, how many points to add to each line where it bends, the change whose price is wanted (`N=N+1`),
+    whether the chains are asked for their conditions, the false-alarm rate of the whole.
     """
 
     methods: Collection[Method]
@@ -114,6 +114,7 @@ class StudyKeywords(TypedDict, total=False):
     resume: str | Path | None
     refine: int
     price: str | None
+    metastability: bool
     false_alarm: float
 
 
@@ -144,6 +145,7 @@ def study(
         false_alarm=rest.get("false_alarm", Plan.false_alarm),
         refine=rest.get("refine", 0),
         price=None if rest.get("price") is None else parse_change(str(rest["price"])),
+        conditions=bool(rest.get("metastability", False)),
     ).checked()
     with ExitStack() as stack:
         folder = rest.get("resume")

@@ -38,6 +38,7 @@ _MEASURE = "Only these measures; * fits anything (repeatable)."
 _METHODS = "Which of exact, sim, closed; by default all three."
 _REFINE = "Add up to K points to each line, where the first measure bends most."
 _PRICE = "What changing a constant to EXPR costs at every point, such as N=N+1, a session more."
+_CONDITIONS = "Whether the chain switches rarely between two conditions, at every point."
 _RESUME = "Keep every finished point in DIR, and use what is there (default: beside --out)."
 _DASK = "Let the workers of this dask scheduler do the work."
 _LAWS = "Exact second moments and quantiles of observed times (default: where that costs little)."
@@ -58,6 +59,7 @@ class Asked:
     methods: str | None
     refine: int
     price: str | None
+    conditions: bool
     plot: str | None
     html: str | None
     form: str | None
@@ -82,6 +84,7 @@ class Asked:
             false_alarm=self.false_alarm,
             refine=self.refine,
             price=None if self.price is None else parse_change(self.price),
+            conditions=self.conditions,
         ).checked()
 
     def _policies(self) -> tuple[Policy, ...]:
@@ -138,6 +141,7 @@ class Asked:
 @click.option("--methods", metavar="LIST", help=_METHODS)
 @click.option("--refine", type=click.IntRange(min=0), metavar="K", default=0, help=_REFINE)
 @click.option("--price", metavar="NAME=EXPR", help=_PRICE)
+@click.option("--metastability", "conditions", is_flag=True, help=_CONDITIONS)
 @click.option("--plot", metavar="F.svg", help=_PLOT)
 @click.option("--html", metavar="F.html", help=_HTML)
 @click.option("--format", "form", type=click.Choice(FORMATS), help=_FORMAT)

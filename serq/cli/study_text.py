@@ -9,8 +9,7 @@ from serq.studies.shown import shown
 def study_text(study: StudyResult) -> str:
     """Everything a person wants to see first."""
     measures = shown(study.plan)
-    tables = [*(words.measure_table(study, m) for m in measures), *words.contrast_tables(study, measures)]
-    parts = [words.head(study) + "\n", *(_table(t) for t in tables if t is not None)]
+    parts = [words.head(study) + "\n", *(_table(t) for t in words.tables(study, measures))]
     for lines in (
         words.bend_lines(study, measures),
         [*words.silent_lines(study), *words.remark_lines(study)],

@@ -55,7 +55,7 @@ DISTRIBUTION_STATISTICS: dict[str, tuple[str, str]] = {
 @dataclass(frozen=True, slots=True)
 class Measure:
     """One thing that can be asked; `meaning` and `unit` are for people. `prefix` is `price` where it is about what a
-    change adds to the measure.
+    change adds to the measure, and `metastability` where it is about the conditions of a chain.
     """
 
     kind: Kind
@@ -69,6 +69,25 @@ class Measure:
     def name(self) -> str:
         """`stage.svc.number`, `observe.response.mean`, `sessions.throughput`, `price.stage.svc.number`."""
         return ".".join(part for part in (self.prefix, self.kind, self.subject, self.statistic) if part)
+
+
+CONDITION_STATISTICS: dict[str, tuple[str, str]] = {
+    "conditions": ("conditions between which the chain rarely switches: 2, or 1 for no such thing", ""),
+    "slowest": ("rate at which the slowest difference dies out, the eigenvalue of -Q next to 0", "1/time"),
+    "next": ("rate at which the second slowest difference dies out", "1/time"),
+    "gap": ("how much faster the second slowest difference dies out", ""),
+    "fewer": ("probability of the condition with fewer sessions away from delays", ""),
+    "more": ("probability of the condition with more sessions away from delays", ""),
+    "modes": ("modes of the number of sessions away from delays", ""),
+    "up": ("mean time from the lowest mode to the highest", "time"),
+    "down": ("mean time from the highest mode to the lowest", "time"),
+}
+"""What a study says of the conditions of a chain; the chain alone answers."""
+
+
+def condition_measures() -> tuple[Measure, ...]:
+    """The measures `metastability.sessions.conditions`, `metastability.sessions.gap` and so on."""
+    return tuple(Measure("sessions", "", s, m, u, "metastability") for s, (m, u) in CONDITION_STATISTICS.items())
 
 
 def measures_of(program: p.Program) -> tuple[Measure, ...]:

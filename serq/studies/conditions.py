@@ -1,10 +1,17 @@
 """Whether a solved program switches rarely between two conditions, seen by the sessions that are away from delays."""
 
+from collections.abc import Mapping
+
+from serq.ir.expr import Number
+from serq.ir.measures import condition_measures
 from serq.ir.program import Delay, Program
+from serq.ir.results import Estimate
 from serq.pipeline import Solved
 from serq.semantics.generator import merged_rates, restrict
 from serq.semantics.metastability import Metastability, metastability
 from serq.semantics.steady import recurrent_class
+
+METHOD = "eigenvalues next to 0, mean first passages"
 
 
 def conditions(program: Program, solved: Solved) -> Metastability:
@@ -16,3 +23,40 @@ def conditions(program: Program, solved: Solved) -> Metastability:
     number = [int(present[i] - sum(delay[i] for delay in delays)) for i in states]
     rows = restrict(merged_rates(chain), states)
     return metastability(rows, [solved.solution.probabilities[i] for i in states], number)
+
+
+def conditions_data(found: Metastability) -> dict[str, object]:
+    """The verdict and what it rests on as strict JSON data."""
+    return {
+        "verdict": found.verdict,
+        "rates": list(found.rates),
+        "relaxation": found.relaxation,
+        "gap": found.gap,
+        "basins": list(found.basins),
+        "modes": list(found.modes),
+        "switching": None if found.switching is None else list(found.switching),
+        "marginal": list(found.marginal),
+    }
+
+
+def condition_estimates(found: Metastability) -> tuple[Estimate, ...]:
+    """The same as answers about measures, for tables and pictures; the verdict is the reason of the first."""
+    up, down = (None, None) if found.switching is None else found.switching
+    values: Mapping[str, Number | None] = {
+        "conditions": 2.0 if found.verdict == "bistable" else 1.0,
+        "slowest": found.rates[0] if found.rates else None,
+        "next": found.rates[1] if len(found.rates) > 1 else None,
+        "gap": found.gap,
+        "fewer": found.basins[0],
+        "more": found.basins[1],
+        "modes": float(len(found.modes)),
+        "up": up,
+        "down": down,
+    }
+    reasons = {"conditions": found.verdict, "modes": f"modes {', '.join(map(str, found.modes))}"}
+    known = ((m.statistic, m.name, values[m.statistic]) for m in condition_measures())
+    return tuple(
+        Estimate(name, "exact", value, METHOD, reason=reasons.get(statistic, ""))
+        for statistic, name, value in known
+        if value is not None
+    )

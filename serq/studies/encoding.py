@@ -32,7 +32,7 @@ class Bounds:
 class Outcome:
     """What one method said at one point. `how`: with what it was found, `reason` why there is nothing, `remark` what a
     reader must know. A simulation has `usual` values, and the `shares` of its batches; formulas have `bounds` and the
-    population at which a closed network saturates.
+    population at which a closed network saturates; a chain has its `conditions` where they were asked for.
     """
 
     status: Status
@@ -44,6 +44,7 @@ class Outcome:
     shares: Mapping[str, Rows] = field(default_factory=dict)
     bounds: tuple[Bounds, ...] = ()
     saturation: Number | None = None
+    conditions: Mapping[str, Any] | None = None
 
     def answer(self, measure: str) -> Estimate | None:
         """The answer about a measure, None where there is none."""
@@ -58,6 +59,7 @@ class Outcome:
             "shares": {name: [list(row) for row in rows] for name, rows in self.shares.items()},
             "bounds": [_plain(b) for b in self.bounds],
             "saturation": encode(self.saturation),
+            "conditions": None if self.conditions is None else dict(self.conditions),
         }  # fmt: skip
 
     @classmethod
@@ -70,6 +72,7 @@ class Outcome:
             {name: tuple(tuple(row) for row in rows) for name, rows in data["shares"].items()},
             tuple(Bounds(**_values(row)) for row in data["bounds"]),
             decode(data["saturation"]),
+            data["conditions"],
         )  # fmt: skip
 
 

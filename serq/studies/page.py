@@ -89,10 +89,8 @@ def _pictures(study: StudyResult, measures: Iterable[Measure]) -> Iterator[str]:
 
 def _tables(study: StudyResult, measures: tuple[Measure, ...]) -> Iterator[str]:
     yield "<h2>Tables</h2>\n"
-    found = [*(words.measure_table(study, m) for m in measures), *words.contrast_tables(study, measures)]
-    for table in found:
-        if table is not None:
-            yield f'<h3>{escape(table.title)}</h3><div class="scroll" tabindex="0">{_table(table)}</div>\n'
+    for table in words.tables(study, measures):
+        yield f'<h3>{escape(table.title)}</h3><div class="scroll" tabindex="0">{_table(table)}</div>\n'
 
 
 def _table(table: words.Table) -> str:

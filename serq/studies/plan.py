@@ -12,7 +12,7 @@ from serq.base.version import __version__
 from serq.compare.agree import FALSE_ALARM
 from serq.ir.expr import Number
 from serq.ir.fingerprint import fingerprint
-from serq.ir.measures import Measure, distribution_measures_of, measures_of
+from serq.ir.measures import Measure, condition_measures, distribution_measures_of, measures_of
 from serq.ir.program import Program
 from serq.pipeline import SimulateOptions, SolveOptions, load_text
 from serq.studies.change import Change, price_measures
@@ -50,7 +50,8 @@ class Policy:
 class Plan:
     """A study. The first policy is the one that others are compared with. `measures` are names in which `*` stands for
     anything; none: all are computed and the usual ones shown. `refine`: points added to each line of the first axis.
-    `price`: the change whose price is a measure of its own at every point.
+    `price`: the change whose price is a measure of its own at every point. `conditions`: whether every chain says if it
+    switches rarely between two conditions.
     """
 
     policies: tuple[Policy, ...]
@@ -62,6 +63,7 @@ class Plan:
     false_alarm: float = FALSE_ALARM
     refine: int = 0
     price: Change | None = None
+    conditions: bool = False
 
     def checked(self) -> "Plan":
         """The plan, after a look at whether it can be carried out: SerqError says why not."""
@@ -79,12 +81,15 @@ class Plan:
                 raise MeasureError.of(NoSuchMeasure.of(pattern, names))
         if not self.methods:
             raise UsageError("a study needs a method: --methods exact,sim,closed")
+        if self.conditions and "exact" not in self.methods:
+            raise UsageError("--metastability asks the chain: it needs the method exact")
         return self
 
     def known(self, policy: Policy) -> tuple[Measure, ...]:
-        """What may be asked of a policy in this study: its measures, and the prices of the change."""
+        """What may be asked of a policy in this study: its measures, the prices of the change, the conditions."""
         prices = () if self.price is None else price_measures(policy.base, self.price)
-        return (*study_measures(policy.base), *prices)
+        conditions = condition_measures() if self.conditions else ()
+        return (*study_measures(policy.base), *prices, *conditions)
 
     def identity(self) -> dict[str, object]:
         """What tells this study from another one; the grid, the methods and the measures may grow."""
@@ -176,5 +181,6 @@ def _fault(line: int, message: str) -> str:
 
 def _task(plan: Plan, policy: Policy, values: Values, program: Program, method: Method) -> Task:
     simulation = replace(plan.simulation, jobs=1)
-    key = key_of(program, method, simulation, plan.solving)
-    return Task(key, method, policy.source, (*policy.sets, *values), simulation, plan.solving, __version__)
+    conditions = plan.conditions and method == "exact"
+    key = key_of(program, method, simulation, plan.solving, conditions)
+    return Task(key, method, policy.source, (*policy.sets, *values), simulation, plan.solving, __version__, conditions)

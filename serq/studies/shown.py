@@ -13,7 +13,8 @@ _MOST_STAGES = 2
 
 def shown(plan: Plan) -> tuple[Measure, ...]:
     """The measures asked for; else the means of what is observed, the 99 % quantile of the first interval observed, and
-    number, utilisation and throughput where sessions share a stage; and the prices of the change, if there is one.
+    number, utilisation and throughput where sessions share a stage; and the prices of the change and the verdicts on
+    conditions, if they were asked for.
     """
     every = {m.name: with_unit(policy.base, m) for policy in plan.policies for m in plan.known(policy)}
     if plan.measures:
@@ -27,6 +28,8 @@ def shown(plan: Plan) -> tuple[Measure, ...]:
     if plan.price is not None:
         names += [f"price.stage.{stage}.number" for stage in shared]
         names += [f"price.observe.{name}.mean" for name in program.observes[:_MOST_OBSERVES]]
+    if plan.conditions:
+        names += [f"metastability.sessions.{statistic}" for statistic in ("conditions", "gap", "slowest", "up", "down")]
     return tuple(every[name] for name in names)
 
 

@@ -63,8 +63,13 @@ def _row_record(row: Row) -> dict[str, object]:
         "p_value": _number(row.p_value),
         "finds": _number(row.finds),
         "verdict": row.verdict,
-        "why": row.why,
+        "why": row.why or _verdict(row),
     }
+
+
+def _verdict(row: Row) -> str:
+    """What stands in words beside the numbers of a chain's conditions."""
+    return row.exact.reason if row.measure.prefix == "metastability" and row.exact is not None else ""
 
 
 def _plain(value: Number | str) -> object:
@@ -169,6 +174,7 @@ def study_data(study: StudyResult) -> dict[str, object]:
         "confidence": plan.simulation.confidence,
         "max_states": plan.solving.states,
         "price": None if plan.price is None else str(plan.price),
+        "metastability": plan.conditions,
         "measures": {
             m.name: {"meaning": m.meaning, "unit": m.unit} for m in study.measures
         },
@@ -207,6 +213,8 @@ def _outcome(outcome: Outcome) -> dict[str, object]:
         ]
     if outcome.saturation is not None:
         out["saturation"] = _number(outcome.saturation)
+    if outcome.conditions is not None:
+        out["metastability"] = dict(outcome.conditions)
     return out
 
 

@@ -18,7 +18,16 @@ from serq.ir.fingerprint import fingerprint
 from serq.ir.measures import QUANTILES
 from serq.ir.program import Program
 from serq.ir.results import Estimate
-from serq.pipeline import SimulateOptions, SolveOptions, closed_forms, limited, load_text, pooled_estimates, run_options
+from serq.pipeline import (
+    SimulateOptions,
+    Solved,
+    SolveOptions,
+    closed_forms,
+    limited,
+    load_text,
+    pooled_estimates,
+    run_options,
+)
 from serq.semantics.estimate import Batches, shares
 from serq.semantics.quantiles import quantiles_of, samples_of
 from serq.semantics.series import batches_of
@@ -38,7 +47,7 @@ STRETCHES = 8
 @dataclass(frozen=True)
 class Task:
     """One method at one point. `key` names what it computes: the same key, the same answer. `version` is the version of
-    serQ that planned it.
+    serQ that planned it. `conditions`: whether the chain is asked for its conditions too.
     """
 
     key: str
@@ -48,13 +57,17 @@ class Task:
     simulation: SimulateOptions
     solving: SolveOptions
     version: str
+    conditions: bool = False
 
 
-def key_of(program: Program, method: Method, simulation: SimulateOptions, solving: SolveOptions) -> str:
+def key_of(
+    program: Program, method: Method, simulation: SimulateOptions, solving: SolveOptions, conditions: bool = False
+) -> str:
     """A name for what the method computes of this program with these settings."""
     parts: list[object] = [fingerprint(program), method, solving.limit]
     if method == "exact":
         parts += [solving.exact, solving.method, solving.states, solving.phase_type, solving.distributions]
+        parts += ["conditions"] if conditions else []
     elif method == "sim":
         parts += [_settings(program, simulation), simulation.replications, simulation.confidence, _trace(program)]
     return blake2b(repr(parts).encode(), digest_size=12).hexdigest()
@@ -117,7 +130,20 @@ def _exact(program: Program, task: Task) -> Outcome:
         solved = with_distributions(solved, program, task.solving)
     except LimitError as error:
         notes.append(f"no law of what is observed: {error}")
-    return Outcome("done", how=how, remark="; ".join(notes), estimates=solved.estimates)
+    done = Outcome("done", how=how, remark="; ".join(notes), estimates=solved.estimates)
+    return _with_conditions(program, solved, done) if task.conditions else done
+
+
+def _with_conditions(program: Program, solved: Solved, done: Outcome) -> Outcome:
+    """The outcome with the verdict on the conditions of the chain; with a remark where there is none."""
+    from serq.studies.conditions import condition_estimates, conditions, conditions_data
+
+    try:
+        found = conditions(program, solved)
+    except LimitError as error:
+        return replace(done, remark="; ".join(x for x in (done.remark, f"no verdict on conditions: {error}") if x))
+    estimates = (*done.estimates, *condition_estimates(found))
+    return replace(done, estimates=estimates, conditions=conditions_data(found))
 
 
 def _closed(program: Program, task: Task) -> Outcome:

@@ -1,7 +1,8 @@
 """A study in words: tables of texts and sentences, which a terminal and a page lay out in their own ways."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from serq.compare.agree import POWER, Row
 from serq.ir.expr import Number
@@ -63,6 +64,47 @@ def measure_table(study: StudyResult, measure: Measure) -> Table | None:
     unit = f" [{measure.unit}]" if measure.unit else ""
     right = (*range(len(first), len(first) + len(names)), len(header) - 2)
     return Table(f"{measure.name}: {measure.meaning}{unit}", header, tuple(lines), right)
+
+
+def tables(study: StudyResult, measures: Sequence[Measure]) -> Iterator[Table]:
+    """All tables of a study: of the measures, of the conditions, and of what policies differ by."""
+    for measure in measures:
+        table = None if measure.prefix == "metastability" else measure_table(study, measure)
+        if table is not None:
+            yield table
+    if study.plan.conditions:
+        yield condition_table(study)
+    yield from contrast_tables(study, measures)
+
+
+def condition_table(study: StudyResult) -> Table:
+    """The verdict of every chain on its conditions, and what it rests on."""
+    first = ["policy"] if _several(study) else []
+    names = [a.name for a in study.plan.axes]
+    header = (*first, *names, "verdict", "slowest dies out in", "next faster by", "conditions", "modes", "up", "down")
+    lines = []
+    for point in study.points:
+        exact = point.outcome("exact")
+        found = None if exact is None else exact.conditions
+        if found is not None:
+            leading = [*([point.policy] if first else []), *_values(point)]
+            lines.append((*leading, *_condition_cells(found)))
+    before = len(first) + len(names)
+    right = (*range(len(first), before), *(before + place for place in (1, 2, 5, 6)))
+    title = "metastability: does the chain switch rarely between two conditions? Times of switching, up and down"
+    return Table(title, header, tuple(lines), right)
+
+
+def _condition_cells(found: Mapping[str, Any]) -> tuple[str, ...]:
+    up, down = found["switching"] or (None, None)
+    return (
+        found["verdict"],
+        short(found["relaxation"], 5),
+        "" if found["gap"] is None else short(found["gap"], 4),
+        " and ".join(short(x, 3) for x in found["basins"]),
+        ", ".join(map(str, found["modes"])),
+        *("" if x is None else short(x, 5) for x in (up, down)),
+    )
 
 
 def contrast_tables(study: StudyResult, measures: Sequence[Measure]) -> Iterator[Table]:

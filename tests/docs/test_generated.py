@@ -73,6 +73,7 @@ def tables_of_measures() -> Iterator[str]:
         ("observe.NAME", OBSERVE_STATISTICS, "of every name that is observed"),
         ("observe.NAME of a time", measures.DISTRIBUTION_STATISTICS, "of every observe of the time since one moment"),
         ("gauge.NAME", {"mean": ("time average", "")}, "of every gauge"),
+        ("metastability.sessions", measures.CONDITION_STATISTICS, "of the chain at every point of a study"),
     )  # fmt: skip
     for kind, statistics, whose in kinds:
         yield f"\n## {kind}\n\nThese {whose}.\n\n| statistic | meaning | unit |\n|---|---|---|\n"
