@@ -1,6 +1,5 @@
 """What a change of constants costs, and what one event that goes another way: prices as answers."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -127,14 +126,17 @@ def _compare(exact: tuple[Change, ...], formulas: tuple[Change, ...]) -> None:
     by_name = {c.measure.name: c for c in formulas}
     for change in exact:
         other = by_name.get(change.measure.name)
-        if other is not None and not _same(change.difference, other.difference):
+        if other is not None and not _same(change, other):
             raise AssertionError(f"chain and formula differ on {change.measure.name}: {change} {other}")
 
 
-def _same(exact: Number, formula: Number) -> bool:
-    if isinstance(exact, Fraction) and isinstance(formula, Fraction):
-        return exact == formula
-    return math.isclose(double(exact), double(formula), rel_tol=1e-9, abs_tol=1e-9)
+def _same(exact: Change, formula: Change) -> bool:
+    """Whether two differences are equal, or as near as the values that they are differences of can be as doubles."""
+    one, other = exact.difference, formula.difference
+    if isinstance(one, Fraction) and isinstance(other, Fraction):
+        return one == other
+    largest = max(abs(double(x)) for x in (exact.before, exact.after, formula.before, formula.after))
+    return abs(double(one) - double(other)) <= 1e-9 * largest
 
 
 def _change(change: Change) -> dict[str, object]:

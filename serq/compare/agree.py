@@ -25,7 +25,9 @@ FALSE_ALARM = 1e-3
 POWER = 0.95
 """Probability with which an error of the size stated as found would have been found."""
 FLOAT_TOLERANCE = 1e-9
-"""Relative: how far a numerical solution without an error bound may be from a closed form."""
+"""Relative: how far a numerical solution without an error bound may be from a closed form, and what does not vary from
+its reference.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,8 @@ def _test(row: Row, simulated: Estimate, reference: float, usual: Usual | None) 
     error, degrees = simulated.standard_error, simulated.degrees
     if error is None or degrees is None:
         return replace(row, verdict="one witness", why="the run is too short for an interval")
-    if error == 0 and abs(difference) <= FLOAT_TOLERANCE * max(1.0, abs(reference)):
+    rounding = FLOAT_TOLERANCE * max(0.0 if usual is None else usual.scale, abs(reference))
+    if error <= rounding and abs(difference) <= rounding:
         return replace(row, verdict="agrees")
     if usual is not None:
         error = max(error, usual.error_at(reference))

@@ -5,13 +5,21 @@ little about its error, and a t-test of it cries wolf. What is known without the
 the usual value u only by excursions, Poisson in number and exponential in length, then its variance over a total of T
 is 2 |r - u| w / T, with w what one excursion adds on average (a compound Poisson sum: S. Asmussen, Applied Probability
 and Queues, 2nd ed., chapter III).
+
+How large w is, the batches tell that an excursion was seen in; where none was, it is taken from what the measure is:
+one head or one unit for the next few events, one event, a stay of the next few events. All of it has the unit of the
+measure, so that no verdict depends on the unit of time.
 """
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from serq.ir.expr import double
+from serq.ir.flow import observes_of_time
+from serq.ir.measures import Measure, measures_of
+from serq.ir.program import Program
 from serq.semantics.estimate import Batches
 from serq.semantics.reference import RunResult
 from serq.semantics.series import batches_of
@@ -28,15 +36,16 @@ _DIGITS = 9
 
 @dataclass(frozen=True, slots=True)
 class Usual:
-    """The usual value of a measure, how much of the denominator of its ratio an excursion takes (`length`), and the
-    whole denominator (`total`). An excursion is one head more or less where the measure counts `heads`; elsewhere it
-    may be as large as the value itself.
+    """The usual value of a measure, what an excursion adds to the numerator of its ratio at least (`excursion`), how
+    much of the denominator it takes (`length`, 0 where its size has nothing to do with the value: elsewhere it may be
+    as large as the value itself), and the whole denominator (`total`). What is tiny beside `scale` is rounding.
     """
 
     value: float
-    length: float
+    excursion: float
     total: float
-    heads: bool = False
+    length: float = 0.0
+    scale: float = 0.0
 
     def error_at(self, reference: float) -> float:
         """The standard error that the sample has if the truth is `reference`."""
@@ -49,31 +58,86 @@ class Usual:
 
     def _step(self, reference: float) -> float:
         """What one excursion adds to the ratio."""
-        size = 1.0 if self.heads else max(1.0, abs(self.value), abs(reference))
-        return size * self.length / self.total
+        return max(self.excursion, self.length * max(abs(self.value), abs(reference))) / self.total
 
 
-def usual_values(results: Sequence[RunResult], horizon: float) -> dict[str, Usual]:
+def usual_values(program: Program, results: Sequence[RunResult], horizon: float) -> dict[str, Usual]:
     """The measures, by name, that have a usual value in these replications, each of which ran to `horizon`."""
-    pace = horizon * len(results) / max(1, sum(result.events for result in results))
-    widths = tuple(results[0].counts.widths)
+    few_events = _LENGTH * horizon * len(results) / max(1, sum(result.events for result in results))
+    batches = batches_of([result.series for result in results])
+    timed = observes_of_time(program)
+    caps = {pool.name: double(pool.cap.exact) for pool in program.pools}
     out = {}
-    for name, batches in batches_of([result.series for result in results]).items():
-        value = _usual(batches)
-        if value is not None:
-            over_time = batches.denominator[0] == widths and not batches.counts
-            total = math.fsum(x for row in batches.denominator for x in row)
-            heads = batches.counts or name.rpartition(".")[2] in _HEADS
-            out[name] = Usual(value, _LENGTH * pace if over_time else 1.0, total, heads)
+    for measure in measures_of(program):
+        least = _least(measure, few_events, measure.subject in timed, caps.get(measure.subject, 1.0))
+        usual = _found(measure, batches[measure.name], least)
+        if usual is not None:
+            out[measure.name] = usual
     return out
 
 
-def _usual(batches: Batches) -> float | None:
-    """The value that most batches have, if they are many enough."""
-    pairs = zip(batches.numerator, batches.denominator, strict=True)
-    ratios = [n / d for top, below in pairs for n, d in zip(top, below, strict=True) if d > 0]
-    counted = Counter(float(f"{ratio:.{_DIGITS}g}") for ratio in ratios)
-    if not counted:
+@dataclass(frozen=True, slots=True)
+class _Least:
+    """An excursion that was not seen: its size, and for how much of the denominator it lasts. Where it is not `bounded`
+    it may be as large as the value.
+    """
+
+    size: float
+    length: float
+    bounded: bool = False
+
+
+def _least(measure: Measure, few_events: float, timed: bool, cap: float) -> _Least:
+    """What an excursion of the measure is taken to be that was not seen; `timed`: a time is observed, `cap`: all that
+    an eviction may free.
+    """
+    match measure.unit:
+        case "1/time":
+            return _Least(1.0, 1.0, bounded=True)
+        case "units/time":
+            return _Least(cap, 1.0, bounded=True)
+        case "time":
+            return _Least(few_events, 1.0)
+    if measure.kind == "observe":
+        return _Least(few_events if timed else 1.0, 1.0)
+    return _Least(1.0, few_events, bounded=measure.kind != "gauge" and measure.statistic in _HEADS)
+
+
+def _found(measure: Measure, batches: Batches, least: _Least) -> Usual | None:
+    scale = 0.0 if measure.unit.endswith("/time") else least.size
+    value, share = _commonest(_ratios(batches), scale)
+    if share < _SHARE:
         return None
+    excursion = max(least.size * least.length, _seen(batches, value, share))
+    total = math.fsum(x for row in batches.denominator for x in row)
+    return Usual(value, excursion, total, 0.0 if least.bounded else least.length, scale)
+
+
+def _ratios(batches: Batches) -> list[float]:
+    return [n / d for n, d in _pairs(batches) if d > 0]
+
+
+def _pairs(batches: Batches) -> Iterable[tuple[float, float]]:
+    for top, below in zip(batches.numerator, batches.denominator, strict=True):
+        yield from zip(top, below, strict=True)
+
+
+def _commonest(ratios: Sequence[float], scale: float) -> tuple[float, float]:
+    """The value that most batches have, and the part of them that has it."""
+    rounding = scale * 10**-_DIGITS
+    counted = Counter(0.0 if abs(ratio) <= rounding else float(f"{ratio:.{_DIGITS}g}") for ratio in ratios)
+    if not counted:
+        return 0.0, 0.0
     value, times = counted.most_common(1)[0]
-    return value if times >= _SHARE * len(ratios) else None
+    return value, times / len(ratios)
+
+
+def _seen(batches: Batches, value: float, share: float) -> float:
+    """What an excursion added to the numerator on average, of those that were seen.
+
+    Where a part `share` of the batches has none of them, a Poisson number of mean -ln(share) lies in each batch.
+    """
+    if share == 1:
+        return 0.0
+    filled = [(n, d) for n, d in _pairs(batches) if d > 0]
+    return math.fsum(abs(n - value * d) for n, d in filled) / (-math.log(share) * len(filled))

@@ -77,7 +77,7 @@ def three_way(
         simulation = replace(options.simulation, replications=replications)
         report, results = simulate(to_simulate, simulation, progress)
         simulated = (*pooled_estimates(to_simulate, results, simulation.confidence), *_quantiles(report))
-        usual = usual_values(results, report.options.horizon)
+        usual = usual_values(to_simulate, results, report.options.horizon)
         measures = comparable_measures_of(program)
         agreement = compare(measures, simulated, exact, matches.estimates, options.false_alarm, usual)
         if _enough(agreement, options.until_power) or replications >= LONGEST_STUDY:

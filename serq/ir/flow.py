@@ -3,7 +3,7 @@
 Pure graph facts about `Program.code`; what they are used for is the business of the reader.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from serq.ir import expr as e
 from serq.ir import program as p
@@ -94,6 +94,34 @@ def writes(program: p.Program, pc: int) -> frozenset[str]:
             return frozenset(block.union(program.traced))
         case _:
             return frozenset()
+
+
+def observes_of_time(program: p.Program) -> frozenset[str]:
+    """The names of the observes whose value is computed from the clock, itself or through attributes."""
+    statements = [s for s in (*program.init, *program.turn, *program.code) if isinstance(s, p.Set | p.Observe)]
+    sets = [s for s in statements if isinstance(s, p.Set)]
+    timed: set[str] = set()
+    while more := {s.name for s in sets if _of_time(s.expr, timed)} - timed:
+        timed |= more
+    return frozenset(s.name for s in statements if isinstance(s, p.Observe) and _of_time(s.expr, timed))
+
+
+_TRUTHS = frozenset({"<", "<=", ">", ">=", "==", "!=", "&&", "||"})
+
+
+def _of_time(expr: e.Expr, timed: Collection[str]) -> bool:
+    """Whether the clock, or an attribute that is `timed`, is in the value, and not only in what decides about it."""
+    match expr:
+        case e.Builtin(name=name):
+            return name == "now"
+        case e.Attr(name=name):
+            return name in timed
+        case e.Binary(op=op) if op in _TRUTHS:
+            return False
+        case e.Cond(then=then, otherwise=otherwise):
+            return _of_time(then, timed) or _of_time(otherwise, timed)
+        case _:
+            return any(_of_time(child, timed) for child in e.children(expr))
 
 
 def enclosing_holds(program: p.Program) -> tuple[tuple[int, ...], ...]:

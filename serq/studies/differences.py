@@ -31,14 +31,18 @@ def difference(name: str, before: Outcome | None, after: Outcome | None, confide
     return _simulated(name, value, a, b, before, after, confidence)
 
 
-def usual_difference(name: str, before: Outcome, after: Outcome) -> Usual | None:
+def usual_difference(name: str, before: Outcome | None, after: Outcome | None) -> Usual | None:
     """What a difference is but for rare excursions, where that is known of both values; the longer excursion and the
     shorter run count. Two runs that met no excursion at all show no difference, however different their rates are.
     """
+    if before is None or after is None:
+        return None
     a, b = before.usual.get(name), after.usual.get(name)
     if a is None or b is None:
         return None
-    return Usual(b.value - a.value, max(a.length, b.length), min(a.total, b.total), a.heads and b.heads)
+    length = max(a.length, b.length)
+    excursion = max(a.excursion, b.excursion, length * max(abs(a.value), abs(b.value)))
+    return Usual(b.value - a.value, excursion, min(a.total, b.total), length, max(a.scale, b.scale))
 
 
 def _simulated(

@@ -77,7 +77,8 @@ class Outcome:
 
 
 _NUMBERS = frozenset(
-    {"value", "half_width", "confidence", "standard_error", "degrees", "bound", "length", "total", "low", "high"}
+    {"value", "half_width", "confidence", "standard_error", "degrees", "bound", "low", "high"}
+    | {"excursion", "total", "length", "scale"}
 )
 
 

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from serq.ir import expr as e
 from serq.ir import program as p
+from serq.ir.flow import observes_of_time
 from serq.ir.measures import Measure
 from serq.studies.plan import Plan, selected
 
@@ -20,8 +20,9 @@ def shown(plan: Plan) -> tuple[Measure, ...]:
     if plan.measures:
         return selected(every.values(), plan.measures)
     program = plan.policies[0].base
+    timed = observes_of_time(program)
     names = [f"observe.{name}.mean" for name in program.observes[:_MOST_OBSERVES]]
-    names += [f"observe.{name}.p99" for name in program.observes if is_interval(program, name)][:1]
+    names += [f"observe.{name}.p99" for name in program.observes if name in timed][:1]
     shared = [s.name for s in program.stages if not isinstance(s.kind, p.Delay)][:_MOST_STAGES]
     names += [f"stage.{stage}.{statistic}" for stage in shared for statistic in ("number", "utilisation")]
     names += [f"stage.{stage}.throughput" for stage in shared[:1]]
@@ -35,13 +36,6 @@ def shown(plan: Plan) -> tuple[Measure, ...]:
 
 def with_unit(program: p.Program, measure: Measure) -> Measure:
     """The measure, with `time` for a unit where an interval of time is observed."""
-    if measure.kind == "observe" and measure.statistic != "rate" and is_interval(program, measure.subject):
+    if measure.kind == "observe" and measure.statistic != "rate" and measure.subject in observes_of_time(program):
         return replace(measure, unit="time^2" if measure.statistic == "second" else "time")
     return measure
-
-
-def is_interval(program: p.Program, name: str) -> bool:
-    """Whether what is observed is computed from the clock."""
-    statements = (*program.init, *program.turn, *program.code)
-    values = [s.expr for s in statements if isinstance(s, p.Observe) and s.name == name]
-    return any(isinstance(x, e.Builtin) and x.name == "now" for value in values for x in e.walk(value))

@@ -18,7 +18,7 @@ from serq.base.output import cannot_write, make_directory
 from serq.base.source import NOWHERE
 from serq.studies.errors import NoStudy, OtherStudy, StudyInUse
 
-SCHEMA = "serq.study-directory/1"
+SCHEMA = "serq.study-directory/2"
 _HEAD = "study.json"
 _LOCK = "lock"
 _POINTS = "points"

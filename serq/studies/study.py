@@ -9,7 +9,7 @@ from serq.compare.agree import Untested, judge, side_by_side
 from serq.ir.measures import Measure
 from serq.ir.results import Estimate
 from serq.studies.change import priced
-from serq.studies.differences import difference
+from serq.studies.differences import difference, usual_difference
 from serq.studies.encoding import Outcome
 from serq.studies.grid import Values, number_text, points
 from serq.studies.knees import bent_intervals
@@ -134,7 +134,9 @@ def _contrasts(plan: Plan, asked: Sequence[Measure], results: Sequence[PointResu
         if place > 0:
             before = by_place[values, 0]
             rows = {method: _differences(plan, asked, method, before, after) for method in ("sim", "exact", "closed")}
-            table = side_by_side(asked, rows["sim"], rows["exact"], rows["closed"])
+            pair = before.outcome("sim"), after.outcome("sim")
+            rare = {m.name: u for m in asked if (u := usual_difference(m.name, *pair)) is not None}
+            table = side_by_side(asked, rows["sim"], rows["exact"], rows["closed"], rare)
             out.append((Contrast(values, before.policy, after.policy), table))
     return out
 

@@ -176,7 +176,7 @@ def _simulated(program: Program, task: Task) -> Outcome:
             *pooled_estimates(program, run.results, options.confidence),
             *_quantiles(program, run, options.confidence),
         ),
-        usual=usual_values(run.results, settings.horizon),
+        usual=usual_values(program, run.results, settings.horizon),
         shares={name: _stretches(batches) for name, batches in batches_of([r.series for r in run.results]).items()},
     )
 

@@ -145,7 +145,7 @@ def tables():
     for seed in range(RUNS):
         options = SimulateOptions(seed=seed, horizon=600, warmup=50, replications=2)
         _, results = simulate(program, options)
-        simulated, usual = pooled_estimates(program, results), usual_values(results, 600)
+        simulated, usual = pooled_estimates(program, results), usual_values(program, results, 600)
         rows = {r.measure.name: r for r in compare(measures, simulated, exact, (), usual=usual).rows}
         for name in found:
             size = 1 + rows[name].finds

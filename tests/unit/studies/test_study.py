@@ -42,6 +42,15 @@ def test_the_family_is_the_whole_study() -> None:
     assert {a.tests for a in many.judgements} == {many.tests}
 
 
+def test_two_policies_that_met_no_rare_event_do_not_contradict_their_small_difference() -> None:
+    asked = plan("N=12", policies=(policy(), policy(label="fast", mu="1.05")), measures=("*utilisation",))
+    (contrast,) = study(asked).contrasts
+    row = contrast.row("stage.svc.utilisation")
+    assert row.simulated.value == row.simulated.standard_error == 0
+    assert 1e-7 < -row.exact.value < 1e-5
+    assert row.verdict == "agrees"
+
+
 def test_a_point_that_fails_does_not_stop_the_others() -> None:
     done = study(plan("mu=1:4", text=FRAGILE))
     assert [bool(p.faults) for p in done.points] == [False, False, True, True]
