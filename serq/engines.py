@@ -71,7 +71,7 @@ def run_replications(
         raise UsageError(f"the compiled engine cannot run this: {why}; use --engine reference")
     if engine == "reference" or why or replications < 1:
         return Simulated(replicate(program, options, replications, jobs, progress), "reference", why)
-    return run_compiled(program, options, replications, jobs, progress)
+    return run_compiled(program, options, replications, jobs, progress, opt=None)
 
 
 def why_not_compiled(program: p.Program, options: RunOptions) -> str:
@@ -91,12 +91,12 @@ def run_compiled(
     progress: Progress | None = None,
     backend: Backend = "auto",
     bounds_checked: bool = False,
-    opt: int = 2,
+    opt: int | None = 2,
     together: bool = True,
 ) -> Simulated:
     """The same with the compiled engine, for a program that it can run; threads where there are several jobs.
 
-    `bounds_checked`, `opt` (see `serq.codegen.compile_module`) and `together` (see `serq.engine.settings`) are for
+    `bounds_checked`, `opt` (see `serq.engine.run.simulator`) and `together` (see `serq.engine.settings`) are for
     tests and benchmarks.
     """
     keep = options.keep_samples

@@ -41,9 +41,16 @@ class Compiled:
         return self.records[name](**fields)
 
 
-def native(backend: str, checked: bool, interface: Interface, addresses: Mapping[str, int], owner: object) -> Compiled:
-    """The program whose functions are at these addresses, by symbol."""
-    classes: dict[str, type[Record]] = {}
+def native(
+    backend: str,
+    checked: bool,
+    interface: Interface,
+    addresses: Mapping[str, int],
+    owner: object,
+    classes: dict[str, type[Record]] | None = None,
+) -> Compiled:
+    """The program whose functions are at these addresses, by symbol; `classes` are those its records have already."""
+    classes = {} if classes is None else classes
     records = {name: record_class(layout, classes) for name, layout in interface.records.items()}
     functions = {
         name: _bound(s, _Code(addresses[s.symbol], owner), classes, interface.sites if checked else None)

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import compress, islice, pairwise
 
-from serq.codegen import Compiled, compile_module
+from serq.codegen import Compiled, compile_module, jit
 from serq.codegen.program import Backend
+from serq.codegen.ripening import CAREFUL, Ripening, compile_quickly
 from serq.engine import state
 from serq.engine.lower import Lowered, lower
 from serq.engine.memory import fields_of, fill_online, grow_online, grow_slots, make_log
@@ -58,7 +59,7 @@ class Simulator:
     program: p.Program
     keep_samples: bool
     lowered: Lowered
-    compiled: Compiled
+    compiled: Compiled | Ripening
 
     def run(
         self, settings: Settings, replication: int = 0, pause: Pause | None = None, corpus: Corpus | None = None
@@ -90,15 +91,20 @@ class Simulator:
 
 
 def simulator(
-    program: p.Program, keep_samples: bool, backend: Backend = "auto", *, checked: bool = False, opt: int = 2,
+    program: p.Program, keep_samples: bool, backend: Backend = "auto", *, checked: bool = False, opt: int | None = None,
     replays: bool = False, rejects: bool = True,
 ) -> Simulator:  # fmt: skip
     """Compile a program that `serq.engine.supported.why_not` has nothing against; `replays` for replays of a trace, in
-    which what can never fit is rejected only where `rejects` says so.
+    which what can never fit is rejected only where `rejects` says so. `opt` is LLVM's level; None: as much as pays.
     """
     lowered = lower(program, keep_samples, replays, rejects)
     exports = ("begin", "run", "finish")
-    compiled = compile_module(lowered.text, backend, exports=exports, checked=checked, opt=opt)
+    compiled: Compiled | Ripening
+    if opt is None and backend == "auto" and not checked and jit.available():
+        compiled = compile_quickly(lowered.text, exports)
+    else:
+        level = CAREFUL if opt is None else opt
+        compiled = compile_module(lowered.text, backend, exports=exports, checked=checked, opt=level)
     return Simulator(program, keep_samples, lowered, compiled)
 
 

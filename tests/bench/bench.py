@@ -61,7 +61,7 @@ def contenders(model: Model) -> dict[str, Contender]:
 
 
 def _compiled(program: Program) -> Contender:
-    compiled = simulator(program, keep_samples=False)
+    compiled = simulator(program, keep_samples=False, opt=2)
 
     def run(horizon: float, seed: int) -> float:
         result = compiled.run(Settings(seed, horizon, 0.0, 32, keep_samples=False))
@@ -76,7 +76,7 @@ def _events(program: Program) -> float:
     horizon = 5000.0
     if why_not(program) is None:
         settings = Settings(1, horizon, 0.0, 32, keep_samples=False)
-        return simulator(program, keep_samples=False).run(settings).events / horizon
+        return simulator(program, keep_samples=False, opt=2).run(settings).events / horizon
     return simulate(program, run_options(program, SimulateOptions(seed=1, horizon=200.0, warmup=0.0))).events / 200.0
 
 
