@@ -1,6 +1,5 @@
 """What keeps a program from being written symbolically: each reason a diagnostic, told all at once."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from serq.base.diagnostics import Diagnostic
@@ -13,7 +12,6 @@ class NotSymbolicError(DiagnosedError):
     exit_status = 1
 
 
-@dataclass(frozen=True, kw_only=True)
 class NoCounterForm(Diagnostic):
     """A construct that counters and fifo words cannot express."""
 
@@ -25,7 +23,6 @@ class NoCounterForm(Diagnostic):
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class TooManyPlaces(Diagnostic):
     """The session has more local states than a readable file can hold."""
 
@@ -36,7 +33,6 @@ class TooManyPlaces(Diagnostic):
     limit: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class NoPopulationBound(Diagnostic):
     """An open program without a limit needs a bound on the number of sessions present."""
 

@@ -1,7 +1,6 @@
 """What can be wrong with what somebody asks to be read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import ClassVar, Self
 
@@ -9,7 +8,6 @@ from serq.base.diagnostics import Diagnostic
 from serq.base.source import NOWHERE
 
 
-@dataclass(frozen=True, kw_only=True)
 class NoSuchModel(Diagnostic):
     """Neither a file nor a program that ships with serQ."""
 

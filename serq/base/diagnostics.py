@@ -4,24 +4,23 @@ A stage that finds something wrong builds a `Diagnostic` subclass and goes on, s
 once. The subclasses live beside the stage that makes them; their codes are listed in `serq.base.codes`.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import ClassVar, Literal
 
+from serq.base.frozen import FrozenByName
 from serq.base.source import NOWHERE, Span
 
 Severity = Literal["error", "warning"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Note:
+class Note(FrozenByName):
     """A second place that a diagnostic points at."""
 
     message: str
     span: Span = NOWHERE
 
 
-@dataclass(frozen=True, kw_only=True)
-class Diagnostic:
+class Diagnostic(FrozenByName):
     """One thing wrong with a program. `template` and `hint_template` name the fields in braces."""
 
     code: ClassVar[str] = "SQ000"

@@ -4,7 +4,6 @@ import errno
 import os
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,7 +12,6 @@ from serq.base.errors import LimitError, OutputError, SerqError
 from serq.base.source import NOWHERE
 
 
-@dataclass(frozen=True, kw_only=True)
 class OutputIsDirectory(Diagnostic):
     """A directory stands where a file is to be written."""
 
@@ -24,7 +22,6 @@ class OutputIsDirectory(Diagnostic):
     path: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class OutputIsFile(Diagnostic):
     """A file stands where a directory is wanted."""
 
@@ -35,7 +32,6 @@ class OutputIsFile(Diagnostic):
     path: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class OutputRefused(Diagnostic):
     """The system does not let the file be written."""
 
@@ -46,7 +42,6 @@ class OutputRefused(Diagnostic):
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class OutputExists(Diagnostic):
     """A file that would be overwritten."""
 

@@ -1,19 +1,16 @@
 """SQ4xx: warnings. The program means something, but perhaps not what was meant."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from serq.base.diagnostics import Diagnostic, Severity
 
 
-@dataclass(frozen=True, kw_only=True)
 class Warn(Diagnostic):
     """What all warnings share."""
 
     severity: ClassVar[Severity] = "warning"
 
 
-@dataclass(frozen=True, kw_only=True)
 class NothingObserved(Warn):
     """A session that measures nothing."""
 
@@ -22,7 +19,6 @@ class NothingObserved(Warn):
     hint_template: ClassVar[str] = "add `observe NAME = EXPR;` where something is worth measuring"
 
 
-@dataclass(frozen=True, kw_only=True)
 class Unused(Warn):
     """A constant, pool or stage that nothing mentions."""
 
@@ -34,7 +30,6 @@ class Unused(Warn):
     name: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class ContextWins(Warn):
     """A name that could mean an attribute or a constant, and means the context variable."""
 
@@ -46,7 +41,6 @@ class ContextWins(Warn):
     kind: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class NestedHold(Warn):
     """A hold inside of a hold on the same pool: it can wait for itself."""
 
@@ -59,7 +53,6 @@ class NestedHold(Warn):
     pool: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class ComputedOutsideHold(Warn):
     """`computed` where it is always 0."""
 
@@ -68,7 +61,6 @@ class ComputedOutsideHold(Warn):
     hint_template: ClassVar[str] = "read it in the hold's header, body or cache clause"
 
 
-@dataclass(frozen=True, kw_only=True)
 class NoTurns(Warn):
     """A trace or a `turn` block that no statement ever turns to."""
 
@@ -79,7 +71,6 @@ class NoTurns(Warn):
     what: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class BadWork(Warn):
     """Constant work that will stop the run."""
 
@@ -90,7 +81,6 @@ class BadWork(Warn):
     value: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class NotDrawn(Warn):
     """Work by the exponential function where an exponential draw is likely to be meant."""
 

@@ -1,12 +1,10 @@
 """SQ3xx: loops, holds, stages and pools that fit together badly."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from serq.base.diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, kw_only=True)
 class TimelessLoop(Diagnostic):
     """A loop that can go round without letting time pass."""
 
@@ -15,7 +13,6 @@ class TimelessLoop(Diagnostic):
     hint_template: ClassVar[str] = "every path through a loop must reach a `run` of positive work, a `hold`, or `end`"
 
 
-@dataclass(frozen=True, kw_only=True)
 class Unreachable(Diagnostic):
     """A statement that no session ever executes."""
 
@@ -24,7 +21,6 @@ class Unreachable(Diagnostic):
     hint_template: ClassVar[str] = "remove it, or move it up"
 
 
-@dataclass(frozen=True, kw_only=True)
 class UnitsAboveCap(Diagnostic):
     """A hold or a growth that can never fit."""
 
@@ -38,7 +34,6 @@ class UnitsAboveCap(Diagnostic):
     rounding: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
 class NotAStepStage(Diagnostic):
     """Something that only a step stage can do is asked of another."""
 
@@ -52,7 +47,6 @@ class NotAStepStage(Diagnostic):
     advice: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class MissingPhase(Diagnostic):
     """A run on a step stage that does not say which kind of tokens it needs."""
 
@@ -63,7 +57,6 @@ class MissingPhase(Diagnostic):
     stage: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class GrowOutsideHold(Diagnostic):
     """A growth without a hold to enlarge."""
 
@@ -75,7 +68,6 @@ class GrowOutsideHold(Diagnostic):
     pool: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class RepeatedPool(Diagnostic):
     """One hold names a pool twice."""
 
@@ -86,7 +78,6 @@ class RepeatedPool(Diagnostic):
     pool: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class NotAProbability(Diagnostic):
     """A constant branch outside of [0, 1]."""
 
@@ -97,7 +88,6 @@ class NotAProbability(Diagnostic):
     value: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class SpillIntoItself(Diagnostic):
     """A pool that is its own offload tier."""
 
@@ -108,7 +98,6 @@ class SpillIntoItself(Diagnostic):
     pool: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class SpillViaStep(Diagnostic):
     """An offload over a step stage, which moves tokens of sessions, not background jobs."""
 

@@ -1,12 +1,10 @@
 """SQ1xx: names that mean nothing, the wrong thing or two things; parts that are missing; constants that cannot be."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from serq.base.diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, kw_only=True)
 class UnknownName(Diagnostic):
     """A name in an expression that nothing defines."""
 
@@ -18,7 +16,6 @@ class UnknownName(Diagnostic):
     advice: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class UnknownResource(Diagnostic):
     """A pool or a stage is named that there is none of."""
 
@@ -31,7 +28,6 @@ class UnknownResource(Diagnostic):
     advice: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class NameClash(Diagnostic):
     """One name for two things."""
 
@@ -45,7 +41,6 @@ class NameClash(Diagnostic):
     advice: str = "a name is one thing: rename one of the two"
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReservedName(Diagnostic):
     """A built-in name is given to something else."""
 
@@ -57,7 +52,6 @@ class ReservedName(Diagnostic):
     kind: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class UnknownFunction(Diagnostic):
     """A call of something that is neither a function nor an observable."""
 
@@ -69,7 +63,6 @@ class UnknownFunction(Diagnostic):
     advice: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class UnknownLaw(Diagnostic):
     """A draw from a law that there is none of."""
 
@@ -81,7 +74,6 @@ class UnknownLaw(Diagnostic):
     advice: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class WrongArgumentCount(Diagnostic):
     """Too many or too few arguments."""
 
@@ -95,7 +87,6 @@ class WrongArgumentCount(Diagnostic):
     usage: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class NotAValue(Diagnostic):
     """A pool, a stage or a gauge stands where a number should."""
 
@@ -108,7 +99,6 @@ class NotAValue(Diagnostic):
     advice: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class NotAResource(Diagnostic):
     """An observable is asked about something that is no name of a pool or stage."""
 
@@ -120,7 +110,6 @@ class NotAResource(Diagnostic):
     kind: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class MissingIndex(Diagnostic):
     """An array is used like a single pool or stage."""
 
@@ -133,7 +122,6 @@ class MissingIndex(Diagnostic):
     size: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class NotAnArray(Diagnostic):
     """A single pool or stage is used with an index."""
 
@@ -145,7 +133,6 @@ class NotAnArray(Diagnostic):
     kind: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class IndexOutOfRange(Diagnostic):
     """A constant index that no member has."""
 
@@ -159,7 +146,6 @@ class IndexOutOfRange(Diagnostic):
     last: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class UnequalArrays(Diagnostic):
     """An array refers to another array that it cannot be paired with, member by member."""
 
@@ -174,7 +160,6 @@ class UnequalArrays(Diagnostic):
     owner_size: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class CyclicLet(Diagnostic):
     """A constant that is defined by itself."""
 
@@ -186,7 +171,6 @@ class CyclicLet(Diagnostic):
     cycle: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class NotConstant(Diagnostic):
     """Something that changes stands in a constant."""
 
@@ -198,7 +182,6 @@ class NotConstant(Diagnostic):
     thing: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class ConstantIsNaN(Diagnostic):
     """A constant that is no number."""
 
@@ -209,7 +192,6 @@ class ConstantIsNaN(Diagnostic):
     what: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class WrongConstant(Diagnostic):
     """A constant outside of what its place allows."""
 
@@ -223,7 +205,6 @@ class WrongConstant(Diagnostic):
     advice: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
 class WrongLaw(Diagnostic):
     """A law whose constant parameters make no law."""
 
@@ -236,7 +217,6 @@ class WrongLaw(Diagnostic):
     usage: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class MissingPart(Diagnostic):
     """A program without a session or a workload, a workload without arrivals, a step stage without a budget."""
 
@@ -249,7 +229,6 @@ class MissingPart(Diagnostic):
     usage: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class RepeatedPart(Diagnostic):
     """A block or an option that may stand once stands again."""
 

@@ -1,12 +1,10 @@
 """SQ2xx: names that mean something, but not here; draws where none may stand; attributes read before they are set."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from serq.base.diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, kw_only=True)
 class ContextOutOfPlace(Diagnostic):
     """A context variable where it has no meaning."""
 
@@ -19,7 +17,6 @@ class ContextOutOfPlace(Diagnostic):
     where: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class DrawOutOfPlace(Diagnostic):
     """A draw in an expression that is evaluated again and again."""
 
@@ -33,7 +30,6 @@ class DrawOutOfPlace(Diagnostic):
     law: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class AttributeOutOfPlace(Diagnostic):
     """A session's attribute where there is no session."""
 
@@ -45,7 +41,6 @@ class AttributeOutOfPlace(Diagnostic):
     what: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class TimeOutOfPlace(Diagnostic):
     """`now` where it may not be read."""
 
@@ -56,7 +51,6 @@ class TimeOutOfPlace(Diagnostic):
     what: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class CachedOutsideHold(Diagnostic):
     """`cached` where no hold was admitted."""
 
@@ -68,7 +62,6 @@ class CachedOutsideHold(Diagnostic):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class UnsetAttribute(Diagnostic):
     """An attribute that has no value yet, whichever path led here."""
 
@@ -80,7 +73,6 @@ class UnsetAttribute(Diagnostic):
     advice: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class WorkloadStatement(Diagnostic):
     """A statement that the workload's blocks cannot have."""
 

@@ -1,12 +1,10 @@
 """What can be wrong with a recording that is to be compared: SQ720 and SQ721."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from serq.base.diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, kw_only=True)
 class UnreadableRecording(Diagnostic):
     """The system does not let it be read, or there is none."""
 
@@ -17,7 +15,6 @@ class UnreadableRecording(Diagnostic):
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class NoRecording(Diagnostic):
     """A file or directory that is no dump and no recording of an oracle."""
 

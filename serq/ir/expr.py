@@ -5,10 +5,11 @@ evaluate in the arithmetic it needs; `Const` keeps the name of a `let`, so that 
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Literal
 
+from serq.base.frozen import Frozen
 from serq.base.source import NOWHERE, Span
 
 Number = Fraction | float
@@ -35,48 +36,42 @@ UnaryOp = Literal["-", "!"]
 BinaryOp = Literal["+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "&&", "||"]
 
 
-@dataclass(frozen=True, slots=True)
-class Num:
+class Num(Frozen):
     """A literal, or `inf`."""
 
     value: Number
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Const:
+class Const(Frozen):
     """A `let`, by name."""
 
     name: str
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Attr:
+class Attr(Frozen):
     """A session attribute: assigned by `set`, by `choose`, or by a trace's `turn`."""
 
     name: str
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Builtin:
+class Builtin(Frozen):
     """The time, or a built-in attribute of the session."""
 
     name: BuiltinName
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Frozen):
     """A context variable, by its short name, standing where it is readable."""
 
     name: ContextName
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(Frozen):
     """A pool or a stage, or a member of an array of them.
 
     `base` is the place of the (first) member in `Program.pools` or `Program.stages`. `index` is None for a plain
@@ -90,8 +85,7 @@ class Ref:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class StageState:
+class StageState(Frozen):
     """An observable of a stage."""
 
     fact: StageFact
@@ -99,8 +93,7 @@ class StageState:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class PoolState:
+class PoolState(Frozen):
     """An observable of a pool; `cachedin` is about the session's own entry."""
 
     fact: PoolFact
@@ -108,8 +101,7 @@ class PoolState:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(Frozen):
     """`price(stage, s_hit, ds)`: the M/G/1 price of a miss at the stage's estimates."""
 
     stage: Ref
@@ -118,8 +110,7 @@ class Price:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Unary:
+class Unary(Frozen):
     """`-x` or `!x`."""
 
     op: UnaryOp
@@ -127,8 +118,7 @@ class Unary:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(Frozen):
     """Two operands; `&&` and `||` are lazy."""
 
     op: BinaryOp
@@ -137,8 +127,7 @@ class Binary:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Cond:
+class Cond(Frozen):
     """`test ? then : otherwise`, lazy."""
 
     test: "Expr"
@@ -147,8 +136,7 @@ class Cond:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Frozen):
     """A function of numbers."""
 
     function: FunctionName
@@ -156,8 +144,7 @@ class Call:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Draw:
+class Draw(Frozen):
     """A random draw. For `choice` the arguments are value, weight, value, weight, ..."""
 
     law: LawName

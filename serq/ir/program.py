@@ -4,16 +4,16 @@ The session is a flat list of instructions: a continuation is an index into it, 
 analysis is a loop. `Hold` and `Release` bracket a scope; the linker guarantees that they nest.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Literal
 
+from serq.base.frozen import Frozen
 from serq.base.source import NOWHERE, SourceFile, Span
 from serq.ir.expr import Expr, Number, Ref
 
 
-@dataclass(frozen=True, slots=True)
-class Folded:
+class Folded(Frozen):
     """An expression with a constant value: the text it came from, and the value in both arithmetics.
 
     `exact` is a rational, or a double where no rational exists (inf, irrational functions); `value` is what IEEE
@@ -25,8 +25,7 @@ class Folded:
     value: float
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Frozen):
     """A `let`, after `--set`."""
 
     name: str
@@ -38,8 +37,7 @@ class Constant:
 # -- deployment ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Spill:
+class Spill(Frozen):
     """`spill TIER via STAGE (work) when (condition)`: what happens to an evicted entry."""
 
     tier: int
@@ -49,8 +47,7 @@ class Spill:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Pool:
+class Pool(Frozen):
     """A counted resource with an optional prefix cache. Members of an array `kv[3]` are `kv[0]`, `kv[1]`, `kv[2]`.
 
     `block` is None where units are allocated one by one. `evict` empty means least recently released first; `queue`
@@ -70,27 +67,23 @@ class Pool:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Fifo:
+class Fifo(Frozen):
     """`servers` servers, first come first served, each at rate 1."""
 
     servers: Folded
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessorSharing:
+class ProcessorSharing(Frozen):
     """Total rate `rate` (reads `n`), shared equally by the n jobs present."""
 
     rate: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Delay:
+class Delay(Frozen):
     """Every job alone at rate 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Frozen):
     """Iterations of at most `budget` tokens that last `cost`. `chunk` None: no cap. `memory`: place of a pool.
 
     `plan_ahead`: an iteration is put together before the outcome of the one before it is known.
@@ -108,8 +101,7 @@ class Step:
 StageKind = Fifo | ProcessorSharing | Delay | Step
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(Frozen):
     """A place where sessions spend time. Members of an array are separate stages, `s[0]`, `s[1]`, ..."""
 
     name: str
@@ -117,8 +109,7 @@ class Stage:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Gauge:
+class Gauge(Frozen):
     """A function of the state whose time average is reported."""
 
     name: str
@@ -129,43 +120,37 @@ class Gauge:
 # -- workload --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Poisson:
+class Poisson(Frozen):
     """Arrivals at exponential gaps, the first at time 0. `limit`: one that finds that many present is lost."""
 
     rate: Folded
     limit: Folded | None
 
 
-@dataclass(frozen=True, slots=True)
-class Renewal:
+class Renewal(Frozen):
     """Arrivals at independent gaps (may draw), the first after one gap."""
 
     gap: Expr
     limit: Folded | None
 
 
-@dataclass(frozen=True, slots=True)
-class Closed:
+class Closed(Frozen):
     """A fixed population; an ended session is replaced at once."""
 
     population: Folded
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Frozen):
     """That many sessions at time 0, and no more."""
 
     size: Folded
 
 
-@dataclass(frozen=True, slots=True)
-class FromTrace:
+class FromTrace(Frozen):
     """One session for each session of the trace, which it replays, at the start recorded there (0 where none is)."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoArrivals:
+class NoArrivals(Frozen):
     """No sessions arrive."""
 
 
@@ -175,8 +160,7 @@ TRACE_ATTRIBUTES = ("new", "out", "think", "more", "forced")
 """The attributes that `turn` sets when the workload has a trace, whichever it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Frozen):
     """A file of sessions to replay: in the file's order, or each drawn at random.
 
     `columns` are further columns that the file must have; each becomes an attribute that `turn` sets.
@@ -191,15 +175,13 @@ class Trace:
 # -- session ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Frozen):
     """The next turn begins: `turn_no` grows, the trace gives its row, the workload's `turn` block runs."""
 
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Set:
+class Set(Frozen):
     """`set NAME = expr`."""
 
     name: str
@@ -207,8 +189,7 @@ class Set:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Observe:
+class Observe(Frozen):
     """`observe NAME = expr`."""
 
     name: str
@@ -216,8 +197,7 @@ class Observe:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class HoldPart:
+class HoldPart(Frozen):
     """One pool of a hold. `reserve` None: nothing beyond the units."""
 
     pool: Ref
@@ -226,8 +206,7 @@ class HoldPart:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
+class Hold(Frozen):
     """Wait until every part fits, then allocate. The body is what follows, up to the `Release` at `release`.
 
     `reuse` None: the whole own entry is consumed. The queue joined is that of the first part's pool.
@@ -239,8 +218,7 @@ class Hold:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(Frozen):
     """The end of the body of the hold at `hold`. `cache` None: nothing stays cached."""
 
     hold: int
@@ -248,8 +226,7 @@ class Release:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Grow:
+class Grow(Frozen):
     """Enlarge the innermost hold on the pool."""
 
     pool: Ref
@@ -257,16 +234,14 @@ class Grow:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Drop:
+class Drop(Frozen):
     """Discard the session's own entry in the pool."""
 
     pool: Ref
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Frozen):
     """Spend `work` at a stage. `phase` is None except on a step stage; `growing` names the pool that grows along."""
 
     stage: Ref
@@ -276,8 +251,7 @@ class Run:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Frozen):
     """Go on to the next instruction with that probability, else to `otherwise`."""
 
     probability: Expr
@@ -285,16 +259,14 @@ class Branch:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Jump:
+class Jump(Frozen):
     """Go to `target`."""
 
     target: int
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Choose:
+class Choose(Frozen):
     """Set `name` to the index in 0..count-1 with the smallest keys, ties to the smallest index."""
 
     name: str
@@ -303,8 +275,7 @@ class Choose:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(Frozen):
     """The session ends: its holds are released, its cached prefixes stay."""
 
     span: Span = field(default=NOWHERE, compare=False)
@@ -313,8 +284,7 @@ class End:
 Instruction = Turn | Set | Observe | Hold | Release | Grow | Drop | Run | Branch | Jump | Choose | End
 
 
-@dataclass(frozen=True, slots=True)
-class RunSettings:
+class RunSettings(Frozen):
     """What the `run` block says; None where it is silent."""
 
     horizon: Folded | None = None
@@ -322,8 +292,7 @@ class RunSettings:
     seed: Folded | None = None
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(Frozen):
     """A linked, checked program. Back ends may assume everything that `serq.check` promises.
 
     `init` and `turn` are the workload's blocks (only `Set` and `Observe`); `code` is the session, and ends in an

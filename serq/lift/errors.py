@@ -1,12 +1,10 @@
 """What keeps a program in the earlier form from being lifted. SQ060-069."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from serq.base.diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, kw_only=True)
 class NotFreed(Diagnostic):
     """An `admit` whose block ends before its `free`."""
 
@@ -17,7 +15,6 @@ class NotFreed(Diagnostic):
     pool: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class NotAdmitted(Diagnostic):
     """A `free` without an `admit`."""
 
@@ -28,7 +25,6 @@ class NotAdmitted(Diagnostic):
     pool: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class OtherBlock(Diagnostic):
     """A `free` in another block than its `admit`."""
 
@@ -39,7 +35,6 @@ class OtherBlock(Diagnostic):
     pool: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Crossing(Diagnostic):
     """Two pairs of `admit` and `free` that overlap without one holding the other."""
 
@@ -51,7 +46,6 @@ class Crossing(Diagnostic):
     inner: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class NoHit(Diagnostic):
     """`H` where it says nothing."""
 
@@ -60,7 +54,6 @@ class NoHit(Diagnostic):
     hint_template: ClassVar[str] = "read it between `admit` and `free ... cache ...`, and keep it with `set hit = H;`"
 
 
-@dataclass(frozen=True, kw_only=True)
 class Incomplete(Diagnostic):
     """An `admit` or `free` that lacks a part."""
 

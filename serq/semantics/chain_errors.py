@@ -1,12 +1,10 @@
 """Why a chain has no steady state, in words."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from serq.base.diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, kw_only=True)
 class AllSessionsEnd(Diagnostic):
     """The chain is absorbed where nobody is left. `mean_time`: the expected time until then, as a text."""
 
@@ -22,7 +20,6 @@ class AllSessionsEnd(Diagnostic):
     mean_time: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Deadlock(Diagnostic):
     """The chain comes to rest with sessions in it; span and notes point at the lines where they wait."""
 
@@ -38,7 +35,6 @@ class Deadlock(Diagnostic):
     state: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class SeveralClasses(Diagnostic):
     """The chain ends in one of several closed classes; the notes name each with its probability."""
 

@@ -1,12 +1,10 @@
 """What can go wrong while a program runs: SQ5xx. Each is raised at the instruction or expression that did it."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from serq.base.diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, kw_only=True)
 class BadWork(Diagnostic):
     """A run of an amount that is no amount of work."""
 
@@ -19,7 +17,6 @@ class BadWork(Diagnostic):
     problem: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class BadProbability(Diagnostic):
     """A branch outside [0, 1]."""
 
@@ -31,7 +28,6 @@ class BadProbability(Diagnostic):
     value: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class BadIndex(Diagnostic):
     """An array index out of range, or not whole."""
 
@@ -45,7 +41,6 @@ class BadIndex(Diagnostic):
     last: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class UnsetAttribute(Diagnostic):
     """An attribute that was read before it was set."""
 
@@ -60,7 +55,6 @@ class UnsetAttribute(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class BadUnits(Diagnostic):
     """Units, a reserve, a reuse, a growth or a cache length that are NaN."""
 
@@ -73,7 +67,6 @@ class BadUnits(Diagnostic):
     pool: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class NotHeld(Diagnostic):
     """Growth in a pool that the session does not hold: only an array index can do this."""
 
@@ -85,7 +78,6 @@ class NotHeld(Diagnostic):
     pool: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class PoolTwice(Diagnostic):
     """One hold that names one pool twice."""
 
@@ -97,7 +89,6 @@ class PoolTwice(Diagnostic):
     pool: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class BadStageValue(Diagnostic):
     """A budget, chunk, cost or capacity that makes no sense."""
 
@@ -111,7 +102,6 @@ class BadStageValue(Diagnostic):
     limit: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
 class ZeroTimeLoop(Diagnostic):
     """Too many commands at one instant."""
 
@@ -126,7 +116,6 @@ class ZeroTimeLoop(Diagnostic):
     session: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class EndlessReplacement(Diagnostic):
     """A closed population whose sessions end at the instant at which they arrive."""
 
@@ -141,7 +130,6 @@ class EndlessReplacement(Diagnostic):
     time: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class NeverFits(Diagnostic):
     """A growth beyond the cap: no preemption and no wait can make room for it."""
 
@@ -157,7 +145,6 @@ class NeverFits(Diagnostic):
     cap: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Livelock(Diagnostic):
     """Preemptions go on and nobody gets any further."""
 
@@ -173,7 +160,6 @@ class Livelock(Diagnostic):
     count: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class BadCount(Diagnostic):
     """`choose` among a number of candidates that is not whole or not positive."""
 
@@ -185,7 +171,6 @@ class BadCount(Diagnostic):
     value: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class BadLaw(Diagnostic):
     """A draw whose parameters make no law."""
 
@@ -197,7 +182,6 @@ class BadLaw(Diagnostic):
     problem: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class BadGap(Diagnostic):
     """A gap between arrivals that lets no time pass or is not finite."""
 
@@ -208,7 +192,6 @@ class BadGap(Diagnostic):
     value: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class NeverAdmitted(Diagnostic):
     """A hold that can never fit and was not rejected: it waits for ever, and so does everybody behind it."""
 
@@ -226,7 +209,6 @@ class NeverAdmitted(Diagnostic):
     behind: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class WaitsForEver(Diagnostic):
     """A session that is still there when nothing can happen any more."""
 

@@ -3,13 +3,11 @@
 The rules (M1) to (M8) are those of the page 'The Markov chain of a program' of the documentation.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from serq.base.diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, kw_only=True)
 class FixedWork(Diagnostic):
     """(M1) A run of a fixed amount."""
 
@@ -21,7 +19,6 @@ class FixedWork(Diagnostic):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class GeneralWork(Diagnostic):
     """(M1) A run of a draw that is not phase-type."""
 
@@ -35,7 +32,6 @@ class GeneralWork(Diagnostic):
     what: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class CompositeWork(Diagnostic):
     """(M1) A run of an expression of a draw that is no finite multiple of it."""
 
@@ -49,7 +45,6 @@ class CompositeWork(Diagnostic):
     what: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class DrawInControl(Diagnostic):
     """(M2) A real-valued draw steers the program."""
 
@@ -61,7 +56,6 @@ class DrawInControl(Diagnostic):
     what: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class DrawReused(Diagnostic):
     """(M2) A draw is used again after it was spent in a run."""
 
@@ -75,7 +69,6 @@ class DrawReused(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class TimeInControl(Diagnostic):
     """(M3) The time steers the program."""
 
@@ -87,7 +80,6 @@ class TimeInControl(Diagnostic):
     what: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class EndlessValues(Diagnostic):
     """(M4) What steers the program takes infinitely many values."""
 
@@ -101,7 +93,6 @@ class EndlessValues(Diagnostic):
     what: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class RealKey(Diagnostic):
     """(M3) An order is decided by an age."""
 
@@ -115,7 +106,6 @@ class RealKey(Diagnostic):
     what: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class StepStage(Diagnostic):
     """A stage that works in iterations."""
 
@@ -131,7 +121,6 @@ class StepStage(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class TraceReplay(Diagnostic):
     """A replayed trace."""
 
@@ -140,7 +129,6 @@ class TraceReplay(Diagnostic):
     hint_template: ClassVar[str] = "fit laws to the trace (~choice, ~exp, ~erlang, ~h2), or simulate with `serq run`"
 
 
-@dataclass(frozen=True, kw_only=True)
 class RenewalGap(Diagnostic):
     """(M1) Gaps between arrivals that are not exponential."""
 
@@ -151,7 +139,6 @@ class RenewalGap(Diagnostic):
     what: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class OpenWithoutLimit(Diagnostic):
     """(M5) Sessions arrive whatever the state, and enter whatever the state."""
 
@@ -163,7 +150,6 @@ class OpenWithoutLimit(Diagnostic):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class PopulationGrows(Diagnostic):
     """(M5) Found while exploring: the number of sessions passes every bound."""
 
@@ -179,7 +165,6 @@ class PopulationGrows(Diagnostic):
     bound: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class HoldNeverFits(Diagnostic):
     """(M8) Found while exploring: a hold asks for more than its pool ever has."""
 
@@ -192,7 +177,6 @@ class HoldNeverFits(Diagnostic):
     pool: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class SpillTier(Diagnostic):
     """(M6) Transfers between tiers are not enumerated."""
 
@@ -203,7 +187,6 @@ class SpillTier(Diagnostic):
     pool: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class NoAmount(Diagnostic):
     """(M1) Found while exploring: in some state, what is done to a draw leaves no draw."""
 

@@ -1,7 +1,6 @@
 """What can be wrong with a study: its grid, its directory, its cluster."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import ClassVar, Self
 
@@ -9,7 +8,6 @@ from serq.base.diagnostics import Diagnostic
 from serq.base.source import NOWHERE
 
 
-@dataclass(frozen=True, kw_only=True)
 class BadGrid(Diagnostic):
     """A `--vary` that is no list of values and ranges."""
 
@@ -21,7 +19,6 @@ class BadGrid(Diagnostic):
     problem: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class NothingToVary(Diagnostic):
     """A `--vary` for a constant that a program of the study does not have."""
 
@@ -43,7 +40,6 @@ class NothingToVary(Diagnostic):
         return cls(span=NOWHERE, name=name, program=program, advice=advice)
 
 
-@dataclass(frozen=True, kw_only=True)
 class NoSuchMeasure(Diagnostic):
     """A `--measure` that fits nothing which the programs can be asked."""
 
@@ -64,7 +60,6 @@ class NoSuchMeasure(Diagnostic):
         return cls(span=NOWHERE, name=name, advice=advice)
 
 
-@dataclass(frozen=True, kw_only=True)
 class OtherStudy(Diagnostic):
     """A study directory that holds the points of another study."""
 
@@ -76,7 +71,6 @@ class OtherStudy(Diagnostic):
     difference: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class NoStudy(Diagnostic):
     """A directory that has files in it, but is no study directory."""
 
@@ -88,7 +82,6 @@ class NoStudy(Diagnostic):
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class StudyInUse(Diagnostic):
     """A study directory that another process works on."""
 
@@ -99,7 +92,6 @@ class StudyInUse(Diagnostic):
     path: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class NoScheduler(Diagnostic):
     """A dask scheduler that does not answer, has no workers, or went away."""
 
@@ -112,7 +104,6 @@ class NoScheduler(Diagnostic):
     advice: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class MissingExtra(Diagnostic):
     """Something that needs a package which is not installed."""
 

@@ -4,17 +4,17 @@ Everything a user can write has its node, so that the printer can give the progr
 tree (`Module.comments`).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Literal
 
+from serq.base.frozen import Frozen
 from serq.base.source import NOWHERE, SourceFile, Span
 
 # -- expressions -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(Frozen):
     """A literal: its exact value and its text. `inf` has value None."""
 
     value: Fraction | None
@@ -22,16 +22,14 @@ class Number:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Frozen):
     """A name in an expression: a let, an attribute, a built-in, a context variable, a pool or a stage."""
 
     name: str
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Unary:
+class Unary(Frozen):
     """`-x` or `!x`."""
 
     op: str
@@ -39,8 +37,7 @@ class Unary:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(Frozen):
     """`left op right`."""
 
     op: str
@@ -49,8 +46,7 @@ class Binary:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Ternary:
+class Ternary(Frozen):
     """`test ? then : otherwise`."""
 
     test: "Expr"
@@ -59,8 +55,7 @@ class Ternary:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Frozen):
     """`NAME[index]`, as an argument of an observable."""
 
     name: str
@@ -68,8 +63,7 @@ class Member:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Frozen):
     """`name(args)`: a function, an observable, or `price`."""
 
     name: str
@@ -78,8 +72,7 @@ class Call:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Draw:
+class Draw(Frozen):
     """`~law(args)`. For `choice` the arguments alternate value, weight."""
 
     law: str
@@ -91,8 +84,7 @@ class Draw:
 Expr = Number | Name | Unary | Binary | Ternary | Member | Call | Draw
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Frozen):
     """PREF or SREF: `NAME` or `NAME[index]`."""
 
     name: str
@@ -103,23 +95,20 @@ class Reference:
 # -- session ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Frozen):
     """`{ statements }`."""
 
     statements: "tuple[Statement, ...]"
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Frozen):
     """`turn;`."""
 
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Set:
+class Set(Frozen):
     """`set NAME = value;`."""
 
     name: str
@@ -128,8 +117,7 @@ class Set:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Observe:
+class Observe(Frozen):
     """`observe NAME = value;`."""
 
     name: str
@@ -138,8 +126,7 @@ class Observe:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class HoldPart:
+class HoldPart(Frozen):
     """`PREF (units) [reserve (reserve)]`."""
 
     pool: Reference
@@ -148,8 +135,7 @@ class HoldPart:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
+class Hold(Frozen):
     """`hold parts [reuse (reuse)] { body } [cache (cache);]`."""
 
     parts: tuple[HoldPart, ...]
@@ -159,8 +145,7 @@ class Hold:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Grow:
+class Grow(Frozen):
     """`grow PREF (units);`."""
 
     pool: Reference
@@ -168,16 +153,14 @@ class Grow:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Drop:
+class Drop(Frozen):
     """`drop PREF;`."""
 
     pool: Reference
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Frozen):
     """`run SREF [prefill | decode] (work) [growing PREF];`."""
 
     stage: Reference
@@ -187,8 +170,7 @@ class Run:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Frozen):
     """`branch [with] (probability) { then } [else { otherwise }]`."""
 
     probability: Expr
@@ -197,16 +179,14 @@ class Branch:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Frozen):
     """`loop { body }`."""
 
     body: Block
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Choose:
+class Choose(Frozen):
     """`choose NAME in count by (keys);`."""
 
     name: str
@@ -216,8 +196,7 @@ class Choose:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(Frozen):
     """`end;`."""
 
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
@@ -229,8 +208,7 @@ Statement = Turn | Set | Observe | Hold | Grow | Drop | Run | Branch | Loop | Ch
 # -- items -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Let:
+class Let(Frozen):
     """`let NAME = value;`."""
 
     name: str
@@ -239,8 +217,7 @@ class Let:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class PoolOption:
+class PoolOption(Frozen):
     """One option of a pool: `name` is its keyword (`cap`, `block`, `evict`, `preempt`, `queue`, `admit`, `pin`).
 
     `word` is what follows the keyword where that is a word (`lru`, `by`, `none`, `lifo`, `fifo`, `waiting`, or the
@@ -254,8 +231,7 @@ class PoolOption:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class SpillOption:
+class SpillOption(Frozen):
     """`spill POOL via STAGE (work) when (condition);`."""
 
     tier: Reference
@@ -265,8 +241,7 @@ class SpillOption:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Pool:
+class Pool(Frozen):
     """`pool NAME [size] { options }`."""
 
     name: str
@@ -276,8 +251,7 @@ class Pool:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class StepOption:
+class StepOption(Frozen):
     """One option of a step stage: `budget`, `cost`, `chunk` (with `value`), `memory` (with `word`, the pool),
     `exclusive prefill`, `decode first`, `plan ahead`.
     """
@@ -289,8 +263,7 @@ class StepOption:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(Frozen):
     """`stage NAME [size] : kind`. `kind` is the word; `argument` what `fifo` and `ps` take."""
 
     name: str
@@ -302,8 +275,7 @@ class Stage:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Gauge:
+class Gauge(Frozen):
     """`gauge NAME = value;`."""
 
     name: str
@@ -312,8 +284,7 @@ class Gauge:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Arrive:
+class Arrive(Frozen):
     """`arrive KIND (amount) [limit (limit)];`; `none` and `trace` take no amount."""
 
     kind: Literal["poisson", "renewal", "closed", "batch", "none", "trace"]
@@ -322,8 +293,7 @@ class Arrive:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Frozen):
     """`trace "path" [ordered] [with (columns)];`."""
 
     path: str
@@ -332,8 +302,7 @@ class Trace:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class WorkloadBlock:
+class WorkloadBlock(Frozen):
     """`init { ... }` or `turn { ... }`."""
 
     name: Literal["init", "turn"]
@@ -341,24 +310,21 @@ class WorkloadBlock:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Workload:
+class Workload(Frozen):
     """`workload { items }`."""
 
     items: tuple[Arrive | Trace | WorkloadBlock, ...]
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(Frozen):
     """`session { ... }`."""
 
     body: Block
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class RunOption:
+class RunOption(Frozen):
     """`horizon value;`, `warmup value;` or `seed value;`."""
 
     name: Literal["horizon", "warmup", "seed"]
@@ -366,8 +332,7 @@ class RunOption:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class RunBlock:
+class RunBlock(Frozen):
     """`run { options }`."""
 
     options: tuple[RunOption, ...]
@@ -377,8 +342,7 @@ class RunBlock:
 Item = Let | Pool | Stage | Gauge | Workload | Session | RunBlock
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(Frozen):
     """A comment with its `//`; `alone` when nothing else stands on its line."""
 
     text: str
@@ -386,8 +350,7 @@ class Comment:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True)
-class Module:
+class Module(Frozen):
     """A parsed program. Two modules are equal when their items are, wherever these stand."""
 
     items: tuple[Item, ...]

@@ -1,12 +1,10 @@
 """What can be wrong with the grammar of a program, one class for each code (SQ030-059)."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from serq.base.diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, kw_only=True)
 class MissingSemicolon(Diagnostic):
     """A statement, item or option that does not end."""
 
@@ -17,7 +15,6 @@ class MissingSemicolon(Diagnostic):
     after: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class UnknownItem(Diagnostic):
     """A word that begins no part of a program."""
 
@@ -29,7 +26,6 @@ class UnknownItem(Diagnostic):
     advice: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class UnknownStatement(Diagnostic):
     """A word that begins no statement."""
 
@@ -41,7 +37,6 @@ class UnknownStatement(Diagnostic):
     advice: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class UnknownOption(Diagnostic):
     """A word that begins no option of a pool, a step stage, the workload or the run."""
 
@@ -54,7 +49,6 @@ class UnknownOption(Diagnostic):
     advice: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class UnknownWord(Diagnostic):
     """A word where one of a few is wanted."""
 
@@ -67,7 +61,6 @@ class UnknownWord(Diagnostic):
     advice: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class StatementOutside(Diagnostic):
     """A statement that stands in no session."""
 
@@ -78,7 +71,6 @@ class StatementOutside(Diagnostic):
     word: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class ItemInBlock(Diagnostic):
     """A part of the program that stands inside of a block."""
 
@@ -90,7 +82,6 @@ class ItemInBlock(Diagnostic):
     advice: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class AssignmentInExpression(Diagnostic):
     """`=` where two values are compared."""
 
@@ -99,7 +90,6 @@ class AssignmentInExpression(Diagnostic):
     hint_template: ClassVar[str] = "equality is written `==`"
 
 
-@dataclass(frozen=True, kw_only=True)
 class ComparisonAsAssignment(Diagnostic):
     """`==` or `:=` where a name is given a value."""
 
@@ -111,7 +101,6 @@ class ComparisonAsAssignment(Diagnostic):
     found: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class MissingParentheses(Diagnostic):
     """An expression that stands bare where parentheses belong around it."""
 
@@ -124,7 +113,6 @@ class MissingParentheses(Diagnostic):
     form: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class ClauseAlone(Diagnostic):
     """`else`, `cache` and their like without the statement that they belong to."""
 
@@ -137,7 +125,6 @@ class ClauseAlone(Diagnostic):
     advice: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class DrawWithoutTilde(Diagnostic):
     """A law called like a function."""
 
@@ -148,7 +135,6 @@ class DrawWithoutTilde(Diagnostic):
     law: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class ChoiceNeedsPairs(Diagnostic):
     """`~choice` with values that have no weights."""
 
@@ -157,7 +143,6 @@ class ChoiceNeedsPairs(Diagnostic):
     hint_template: ClassVar[str] = "write `~choice(value: weight, value: weight)`"
 
 
-@dataclass(frozen=True, kw_only=True)
 class ChainedComparison(Diagnostic):
     """`a < b < c`."""
 
@@ -168,7 +153,6 @@ class ChainedComparison(Diagnostic):
     operator: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class MissingExpression(Diagnostic):
     """Nothing, or something else, where a value is wanted."""
 
@@ -180,7 +164,6 @@ class MissingExpression(Diagnostic):
     advice: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class IndexOutside(Diagnostic):
     """`name[index]` where it is no argument."""
 
@@ -193,7 +176,6 @@ class IndexOutside(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class MissingName(Diagnostic):
     """Something else where a name is wanted."""
 
@@ -206,7 +188,6 @@ class MissingName(Diagnostic):
     advice: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class StraySemicolon(Diagnostic):
     """A `;` that ends nothing."""
 
@@ -215,7 +196,6 @@ class StraySemicolon(Diagnostic):
     hint_template: ClassVar[str] = "remove it: there is no empty statement, and a block ends with its `}}`"
 
 
-@dataclass(frozen=True, kw_only=True)
 class MissingBlock(Diagnostic):
     """A body without braces."""
 
@@ -228,7 +208,6 @@ class MissingBlock(Diagnostic):
     advice: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class TextAfterExpression(Diagnostic):
     """A single expression that goes on after its end."""
 
@@ -239,7 +218,6 @@ class TextAfterExpression(Diagnostic):
     found: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Unexpected(Diagnostic):
     """Anything else that cannot stand where it stands."""
 

@@ -25,8 +25,7 @@ class Node(Protocol):
 
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly below a node, in the order of the text."""
-    for slot in getattr(type(node), "__slots__", ()):
-        value = getattr(node, slot)
+    for value in getattr(node, "__dict__", {}).values():
         if isinstance(value, Span):
             continue
         if isinstance(value, tuple):

@@ -3,7 +3,6 @@
 SQ001-009 files, SQ010-019 characters and words, SQ020-029 brackets and nesting.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from serq.base.diagnostics import Diagnostic
@@ -12,7 +11,6 @@ from serq.base.source import Span
 # -- files -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
 class NoSuchFile(Diagnostic):
     """The path names nothing."""
 
@@ -24,7 +22,6 @@ class NoSuchFile(Diagnostic):
     advice: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
 class IsDirectory(Diagnostic):
     """The path names a directory."""
 
@@ -35,7 +32,6 @@ class IsDirectory(Diagnostic):
     path: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Unreadable(Diagnostic):
     """The system refuses to give the file."""
 
@@ -46,7 +42,6 @@ class Unreadable(Diagnostic):
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class NotText(Diagnostic):
     """The file holds NUL bytes, which no text does."""
 
@@ -58,7 +53,6 @@ class NotText(Diagnostic):
     offset: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class NotUtf8(Diagnostic):
     """The bytes are no UTF-8."""
 
@@ -72,7 +66,6 @@ class NotUtf8(Diagnostic):
     line: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class TooLarge(Diagnostic):
     """The text is longer than any program that a person writes."""
 
@@ -88,7 +81,6 @@ class TooLarge(Diagnostic):
 # -- characters and words --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
 class StrayCharacter(Diagnostic):
     """A character that the language does not use."""
 
@@ -100,7 +92,6 @@ class StrayCharacter(Diagnostic):
     advice: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class BlockComment(Diagnostic):
     """A comment in `/* */`."""
 
@@ -109,7 +100,6 @@ class BlockComment(Diagnostic):
     hint_template: ClassVar[str] = "a comment runs from `//` to the end of its line"
 
 
-@dataclass(frozen=True, kw_only=True)
 class UnclosedString(Diagnostic):
     """A file name whose second quotation mark is missing."""
 
@@ -118,7 +108,6 @@ class UnclosedString(Diagnostic):
     hint_template: ClassVar[str] = 'add the closing `"`'
 
 
-@dataclass(frozen=True, kw_only=True)
 class BadNumber(Diagnostic):
     """A word that begins as a number and is none."""
 
@@ -129,7 +118,6 @@ class BadNumber(Diagnostic):
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class NumberOutOfRange(Diagnostic):
     """A number that no double can hold."""
 
@@ -167,7 +155,6 @@ def stray(span: Span, text: str) -> StrayCharacter:
 # -- brackets and nesting --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
 class Unclosed(Diagnostic):
     """An opening bracket without its closing one."""
 
@@ -179,7 +166,6 @@ class Unclosed(Diagnostic):
     closer: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Unopened(Diagnostic):
     """A closing bracket without its opening one."""
 
@@ -190,7 +176,6 @@ class Unopened(Diagnostic):
     bracket: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class TooDeep(Diagnostic):
     """Nesting beyond any program that a person writes."""
 

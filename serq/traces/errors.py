@@ -1,12 +1,10 @@
 """What can be wrong with a trace file. A span points into the trace, not into the program."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from serq.base.diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, kw_only=True)
 class BadHeader(Diagnostic):
     """The first line does not name the columns. `problem` says how."""
 
@@ -20,7 +18,6 @@ class BadHeader(Diagnostic):
     problem: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class BadCell(Diagnostic):
     """A value that its column cannot hold. `row` counts data rows from 1."""
 
@@ -33,7 +30,6 @@ class BadCell(Diagnostic):
     expected: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class BadRow(Diagnostic):
     """A row with too few or too many cells."""
 
@@ -45,7 +41,6 @@ class BadRow(Diagnostic):
     expected: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class TurnOrder(Diagnostic):
     """A session whose turns do not count upwards."""
 
@@ -59,7 +54,6 @@ class TurnOrder(Diagnostic):
     before: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class EmptyTrace(Diagnostic):
     """A trace without rows."""
 

@@ -1,12 +1,10 @@
 """What is wrong with a trace file as a whole: SQ704 to SQ706. There is no row to point at."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from serq.base.diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, kw_only=True)
 class UnreadableTrace(Diagnostic):
     """The system does not let the trace be read, or there is none."""
 
@@ -17,7 +15,6 @@ class UnreadableTrace(Diagnostic):
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class NotATable(Diagnostic):
     """A file that is not what its contents should be: CSV text, Parquet, JSON."""
 
@@ -29,7 +26,6 @@ class NotATable(Diagnostic):
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class NoReader(Diagnostic):
     """Parquet, and nothing installed that reads it."""
 

@@ -1,12 +1,10 @@
 """What can be wrong with a file of another format: SQ715 and SQ716. A span points into that file."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from serq.base.diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, kw_only=True)
 class ForeignHeader(Diagnostic):
     """A file that is to be converted lacks columns of the format that it is said to have."""
 
@@ -19,7 +17,6 @@ class ForeignHeader(Diagnostic):
     columns: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class BadLine(Diagnostic):
     """A line that is no JSON object."""
 
