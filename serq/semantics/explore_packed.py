@@ -1,5 +1,6 @@
 """From what the compiled explorer has found to a chain, and from its words to canonical states."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,9 +39,10 @@ class Reader:
         self._pools = len(found.program.pools)
         self._entries_at = found.x.lists - self._pools
 
-    def state(self, number: int) -> State:
-        """The canonical state."""
-        return tuple(sorted(self._codec.code(self._ranked(session)) for session in self._sessions(number)))
+    def state(self, number: int, most: int | None = None) -> State:
+        """The canonical state, or so many of its sessions."""
+        sessions = self._sessions(number)
+        return tuple(sorted(self._codec.code(self._ranked(session)) for session in sessions[:most]))
 
     def _sessions(self, number: int) -> list[_Session]:
         out: list[_Session] = []
@@ -140,8 +142,7 @@ def search(exploration: Exploration, code: Compiled | None = None) -> FastExplor
     try:
         found.run()
     except TooManyStatesError:
-        reader, last = Reader(found, codec), range(max(0, found.found - _LOOKED_AT), found.found)
-        states = [reader.state(i) for i in last]
+        states = _looked_at(Reader(found, codec), found.found)
         raise too_many_states(exploration.program, codec, states, options.states, found.found) from None
     except TooManySessionsError:
         assert exploration.open is not None
@@ -149,8 +150,27 @@ def search(exploration: Exploration, code: Compiled | None = None) -> FastExplor
     return found
 
 
-_LOOKED_AT = 2000
-"""States that are looked at to say what grows."""
+_LOOKED_AT = 50_000
+"""Sessions that are looked at to say what grows."""
+
+
+def _looked_at(reader: Reader, found: int) -> list[State]:
+    """The states found first and last; some may lack sessions."""
+    half = found // 2
+    return [
+        *_read(reader, reversed(range(half, found)), _LOOKED_AT // 2),
+        *_read(reader, range(half), _LOOKED_AT // 2),
+    ]
+
+
+def _read(reader: Reader, numbers: Iterable[int], left: int) -> Iterator[State]:
+    """States with so many sessions in all."""
+    for number in numbers:
+        if left <= 0:
+            return
+        state = reader.state(number, left)
+        left -= 1 + len(state)
+        yield state
 
 
 def _parts(found: FastExploration, exploration: Exploration) -> Parts:

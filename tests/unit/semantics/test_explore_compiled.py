@@ -16,7 +16,7 @@ from serq.ir.program import Program
 from serq.pipeline import load, load_text, solve_chain
 from serq.semantics.explore import Exploration, ExploreOptions, explore
 from serq.semantics.explore_fast import compiled
-from serq.semantics.explore_packed import compiled_chain, search
+from serq.semantics.explore_packed import Reader, compiled_chain, search
 from serq.semantics.frontier_tables import NotCompiledError
 from serq.semantics.records import Quotients
 
@@ -105,6 +105,23 @@ def test_too_many_states(states: int) -> None:
     for explorer in ("reference", "compiled"):
         with pytest.raises(LimitError, match=f"more than {states} states .* the queue of stage svc takes the most"):
             explore(program, ExploreOptions(states=states, explorer=explorer))
+
+
+def test_what_grows_is_named_after_a_look_at_few_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However large the states are: all of these have two hundred million sessions."""
+    program = load_text(QUEUE, overrides={"N": Fraction(100_003)}).program
+    looked_at = []
+    read = Reader.state
+
+    def counted(self, number, most):
+        state = read(self, number, most)
+        looked_at.append(len(state))
+        return state
+
+    monkeypatch.setattr(Reader, "state", counted)
+    with pytest.raises(LimitError, match=r"2000 were found\); the queue of stage svc takes the most values"):
+        explore(program, ExploreOptions(states=2000))
+    assert 0 < sum(looked_at) <= 50_000
 
 
 def test_too_little_memory() -> None:
