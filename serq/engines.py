@@ -21,7 +21,7 @@ from serq.ir import program as p
 from serq.ir.expr import LawName
 from serq.ir.laws import Law, problem_of
 from serq.semantics import errors
-from serq.semantics.memory import memory_in_use
+from serq.semantics.memory import check_population, memory_in_use
 from serq.semantics.options import BATCHES, RunOptions
 from serq.semantics.progress import beginners
 from serq.semantics.quantiles import Observations
@@ -37,6 +37,8 @@ from serq.traces.reader import trace_of
 Engine = Literal["auto", "compiled", "reference"]
 """`auto` compiles what can be compiled."""
 
+_SESSION_BYTES = 128
+"""What a session takes at least in the compiled engine."""
 _LOOK = 0.1
 """Seconds between two looks at what threads have done."""
 
@@ -99,6 +101,7 @@ def run_compiled(
     `bounds_checked`, `opt` (see `serq.engine.run.simulator`) and `together` (see `serq.engine.settings`) are for
     tests and benchmarks.
     """
+    check_population(program, options.memory, _SESSION_BYTES * min(max(jobs, 1), replications))
     keep = options.keep_samples
     limits = options.limits
     settings = Settings(

@@ -17,7 +17,7 @@ from serq.engine.supported import why_not
 from serq.engines import Engine, diagnostic_of
 from serq.ir import program as p
 from serq.semantics.machine import Limits
-from serq.semantics.memory import memory_in_use
+from serq.semantics.memory import check_population, memory_in_use
 from serq.semantics.progress import beginners
 from serq.semantics.replay import Progress, Replayed, ReplayOptions, horizon_of, replay, seed_of, unsent
 from serq.semantics.request_log import RequestRows
@@ -42,6 +42,7 @@ def replay_on(
 
     Raises what `serq.semantics.replay.replay` raises, and `UsageError` where `compiled` is asked for and cannot be had.
     """
+    check_population(program, options.memory)
     why = "" if engine == "reference" else why_not_replayed(program, options, sink)
     if engine == "compiled" and why:
         raise UsageError(f"the compiled engine cannot replay this: {why}; use --engine reference")

@@ -21,6 +21,7 @@ from serq.semantics.fragment import unlimited_arrivals, violations
 from serq.semantics.fragment_errors import PopulationGrows
 from serq.semantics.growth import too_many_states
 from serq.semantics.mapping import map_measures, without
+from serq.semantics.memory import check_population
 from serq.semantics.pinned import dropped_ranks
 from serq.semantics.records import DEAD, Quotients, State
 from serq.semantics.rewards import state_rewards
@@ -67,6 +68,11 @@ def with_limit(program: p.Program, limit: int | None) -> p.Program:
     return replace(program, arrivals=replace(program.arrivals, limit=folded))
 
 
+_SESSION_BYTES = 512
+"""What a session of the first state takes at least until the state is packed."""
+_LEAST_MEMORY = 64 << 20
+"""Bytes that are there for the first state, however little the chain may take."""
+
 Arc = tuple[int, int, Impulse]
 """Target, rate symbol, what is earned."""
 
@@ -80,6 +86,8 @@ class Exploration:
         found = violations(program, fixed_work=options.phase_type is not None)
         if found:
             raise OutsideFragmentError(program.source, found)
+        memory = None if options.memory is None else max(options.memory, _LEAST_MEMORY)
+        check_population(program, memory, _SESSION_BYTES)
         self.control = control = control_of(program)
         self.mapping = map_measures(control)
         self.events = Events(control, options.quotients, options.phase_type)

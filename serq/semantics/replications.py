@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from serq.base.errors import LimitError, UsageError
 from serq.ir import program as p
+from serq.semantics.memory import SESSION_BYTES, check_population
 from serq.semantics.options import RunOptions
 from serq.semantics.reference import Interpreter, Progress, RunResult
 from serq.traces.corpus import Corpus
@@ -21,11 +22,12 @@ def replicate(
 ) -> tuple[RunResult, ...]:
     """Run replications 0 to `replications` - 1, at most `jobs` at a time, and return them in that order.
 
-    Raises what `simulate` raises, for the first replication that fails; the others are given up. An interrupt stops
-    the other processes at once.
+    Raises what `simulate` raises, for the first replication that fails; the others are given up. LimitError where those
+    that run at a time have no room for the sessions of time 0. An interrupt stops the other processes at once.
     """
     if replications < 1:
         raise UsageError(f"at least one replication is needed, not {replications}")
+    check_population(program, options.memory, SESSION_BYTES * min(max(jobs, 1), replications))
     corpus = trace_of(program, options.trace)
     if jobs <= 1 or replications == 1:
         return tuple(_in_turn(program, options, replications, corpus, progress))

@@ -100,6 +100,18 @@ def test_the_state_limit_says_how_many_were_found_and_what_grows(serq, write, ve
     assert "attribute k takes the most values, 51 so far" in done.err
 
 
+VERBS = [("run",), ("run", "--engine", "reference"), ("solve",), ("explain",), ("check", "--jobs", 1)]
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=str)
+def test_sessions_without_room_are_refused_before_they_are_made(serq, write, verb, monkeypatch) -> None:
+    monkeypatch.setattr("serq.semantics.memory.memory_of_machine", lambda: 400 << 20)
+    done = serq(verb[0], write("let N = 2;" + GROWING.replace("closed(1)", "closed(N)")), "--set", "N=1e6", *verb[1:])
+    assert (done.status, done.out) == (4, "")
+    assert "1000000 sessions at time 0 take" in done.err
+    assert "100 MiB are allowed" in done.err
+
+
 def test_the_state_limit_in_json(serq, write) -> None:
     error = serq("solve", write(GROWING), "--max-states", 50, "--json").data["error"]
     assert (error["kind"], error["exit_status"]) == ("LimitError", 4)
