@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.resources import files
 from typing import Literal
 
 from lark import Lark
@@ -12,7 +11,7 @@ from lark.parsers.lalr_analysis import Shift
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 from lark.parsers.lalr_parser_state import ParserState
 
-from serq.syntax.build import Builder
+from serq.syntax.tables import parser
 
 Start = Literal["program", "expr"]
 
@@ -98,19 +97,8 @@ def _fits(state: ParserState[int], terminal: str) -> bool:
 
 @cache
 def automaton() -> Automaton:
-    """The automaton of `grammar.lark` (0.1 s, once in a process)."""
-    text = files("serq.syntax").joinpath("grammar.lark").read_text("utf-8")
-    return Automaton(
-        Lark(
-            text,
-            parser="lalr",
-            lexer="contextual",
-            start=["program", "expr"],
-            keep_all_tokens=True,
-            maybe_placeholders=True,
-            transformer=Builder(),
-        )
-    )
+    """The automaton of `grammar.lark`, once in a process."""
+    return Automaton(parser())
 
 
 @cache
