@@ -66,6 +66,7 @@ def wait(s: Sim, pool: i64, slot: i64, hold: i64) -> None:
     s.pools.claim[slot] = hold
     s.pools.since[slot] = s.now
     s.pools.queued[pool] += 1
+    s.pools.waits += 1
     s.pools.touched[pool] = 1
     s.pools.changed = 1
 
@@ -83,6 +84,7 @@ def leave_queue(s: Sim, pool: i64, slot: i64) -> None:
     else:
         s.pools.before[after] = before
     s.pools.queued[pool] -= 1
+    s.pools.waits -= 1
     s.pools.touched[pool] = 1
     s.pools.changed = 1
 
@@ -222,6 +224,7 @@ def stall(s: Sim, pool: i64, slot: i64, part: i64, more: f64) -> None:
     s.pools.stalled_last[pool] = slot
     s.place[slot] = pool
     s.pools.status[slot] = STALLED
+    s.pools.waits += 1
     s.pools.growing[slot] = part
     s.pools.wanted[slot] = more
 
@@ -239,6 +242,7 @@ def leave_stalled(s: Sim, pool: i64, slot: i64) -> None:
         s.pools.stalled_last[pool] = before
     else:
         s.pools.before[after] = before
+    s.pools.waits -= 1
     s.pools.status[slot] = GOING
     s.pools.changed = 1
 

@@ -4,12 +4,13 @@ As `serq.semantics.steps` has it. What belongs to one program (budgets, costs, g
 the program, which walks through the residents with the functions here.
 """
 
-from serq.codegen.lang import f64, i64
+from serq.codegen.lang import cold, f64, i64
 from serq.engine.residents import is_resident, leave_done, remove_resident
 from serq.engine.state import INF, Sim
 from serq.engine.steady import (
     TOGETHER,
     end_together,
+    is_whole,
     make_loose,
     make_steady,
     next_round,
@@ -63,6 +64,21 @@ def put_in_order(s: Sim, k: i64) -> None:
 
 def rest_of_budget(s: Sim, k: i64, budget: f64, chunk: f64) -> f64:
     """What would be left of a budget once the residents had taken their tokens."""
+    if s.steps.options[k] & TOGETHER != 0 and (budget == INF or is_whole(budget)):
+        left = budget - float(s.steps.steady_count[k])
+        whole = True
+        for i in range(k * s.cap, k * s.cap + s.steps.loose_count[k]):
+            tokens = wanted(s, s.steps.loose[i], chunk)
+            left -= tokens
+            whole = whole and is_whole(tokens)
+        if whole:  # in whatever order: what is not below zero is exact
+            return max(left, 0.0)
+    return rest_in_order(s, k, budget, chunk)
+
+
+@cold
+def rest_in_order(s: Sim, k: i64, budget: f64, chunk: f64) -> f64:
+    """The same, one resident after the other."""
     put_in_order(s, k)
     left = budget
     for i in range(k * s.cap, k * s.cap + s.steps.listed[k]):

@@ -2,8 +2,7 @@
 
 from serq.engine.asked import drifting, reads_estimates
 from serq.engine.clocks import is_many
-from serq.engine.holds import Holds
-from serq.engine.lines import Lines
+from serq.engine.coast_text import CoastText
 from serq.engine.step_text import step_stages
 from serq.ir import program as p
 
@@ -16,18 +15,16 @@ def closing_of(program: p.Program) -> str:
 class LoopText:
     """Writes `fire`, `run`, `finish` and what they call."""
 
-    def __init__(
-        self, program: p.Program, lines: Lines, sources: tuple[int, ...], shared: tuple[int, ...], keep_samples: bool,
-        holds: Holds,
-    ) -> None:  # fmt: skip
-        self.program = program
-        self.lines = lines
+    def __init__(self, coast: CoastText, sources: tuple[int, ...], shared: tuple[int, ...], keep_samples: bool) -> None:
+        self.program = coast.program
+        self.lines = coast.lines
+        self.holds = coast.holds
+        self.coast = coast
         self.sources = sources
         self.shared = shared
-        self.steps = step_stages(program)
+        self.steps = step_stages(self.program)
         self.keep_samples = keep_samples
-        self.holds = holds
-        self.learns = reads_estimates(program)
+        self.learns = reads_estimates(self.program)
 
     def fire(self) -> None:
         """The clock of a source, or the first one of the heap, fires."""
@@ -100,9 +97,7 @@ class LoopText:
             with lines.block("while True:"):
                 self._settle()
                 self._rest()
-                lines.add("if done == most:", "    return MORE", "done += 1")
-                self._room()
-                self._earliest()
+                self._next()
                 self._pass_time()
                 lines.add("s.events += 1", "slot = fire(s, k)", "if slot == FAILED:", "    return FAULT")
                 if self.learns:
@@ -117,6 +112,21 @@ class LoopText:
                 lines.add("while s.closed <= s.last_end:", "    close_pools(s)", "    close_batch(s)")
             else:
                 lines.add("close_all(s)")
+
+    def _next(self) -> None:
+        """Find the next event; stages that may coast up to it do so first."""
+        lines = self.lines
+        if not self.coast.families:
+            lines.add("if done == most:", "    return MORE", "done += 1")
+            self._room()
+            self._earliest()
+            return
+        with lines.block("while True:"):
+            lines.add("if done == most:", "    return MORE")
+            self._room()
+            self._earliest()
+            self.coast.after_earliest()
+            lines.add("done += 1", "break")
 
     def _pass_time(self) -> None:
         """It is the time of the next event; the batches that end before it are closed."""
@@ -225,8 +235,14 @@ class LoopText:
         return any(isinstance(s.kind, p.Delay) or is_many(s.kind) for s in self.program.stages)
 
     def _earliest(self) -> None:
-        """The clock that fires next: `time`, `order`, and `k`, which is the number of sources for the heap."""
+        """The clock that fires next: `time`, `order`, and `k`, which is the number of sources for the heap.
+
+        Where stages coast, `bound` is the time of the one after it.
+        """
         lines, sources = self.lines, len(self.sources)
+        bounds = bool(self.coast.families)
+        if bounds:
+            lines.add("bound = INF")
         if sources == 0:
             lines.add("time = INF", "order = NEVER", "k = 0")
         for number in range(sources):
@@ -236,8 +252,12 @@ class LoopText:
             lines.add(f"t{number} = s.clock_time[{number}]")
             with lines.block(f"if t{number} <= time:"):
                 lines.add(f"o{number} = s.clock_order[{number}]")
-                lines.add(f"if t{number} < time or o{number} < order:")
-                lines.add(f"    time = t{number}", f"    order = o{number}", f"    k = {number}")
+                with lines.block(f"if t{number} < time or o{number} < order:"):
+                    lines.add(*(["bound = time"] if bounds else []))
+                    lines.add(f"time = t{number}", f"order = o{number}", f"k = {number}")
+                lines.add(*(["else:", "    bound = time"] if bounds else []))
+            if bounds:
+                lines.add(f"elif t{number} < bound:", f"    bound = t{number}")
         if not self._uses_heap():
             return
         lines.add("at = first_of(s, 0)")
@@ -247,3 +267,5 @@ class LoopText:
                 lines.add("before = s.heap_order[at]")
                 with lines.block("if first < time or before < order:"):
                     lines.add("time = first", "order = before", f"k = {sources}")
+            if bounds:
+                lines.add("bound = min(bound, first)")

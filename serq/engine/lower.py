@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from serq.engine.asked import drifting, reads_estimates, reads_work
 from serq.engine.assigned import certainly_set
 from serq.engine.clocks import sources_of
+from serq.engine.coast_text import CoastText
 from serq.engine.expressions import Expressions, Surroundings, literal
 from serq.engine.growth_text import GrowthText
 from serq.engine.holds import Holds
@@ -35,6 +36,7 @@ from serq.codegen.draws import draw_bernoulli, draw_erlang, draw_exp, draw_geome
 from serq.codegen.lang import cold, f64, fabs, floor, i64
 from serq.codegen.streams import exponential, u01
 from serq.engine.arithmetic import is_finite, larger, modulo, over, root, smaller, whole_above, whole_below
+from serq.engine.coasting import may_coast, note_coasted, rounds_alone
 from serq.engine.heap import close_hole, first_of, take
 from serq.engine.iterations import (
     attention_in_batch, begin_plan, bring_back, decoding_in_batch, end_iteration, give, held_in_batch, next_resident,
@@ -55,7 +57,7 @@ from serq.engine.sessions import begin_stream, give_slot, take_slot
 from serq.engine.state import (
     DONE, DRAIN, FAILED, FAULT, GROW, INF, MORE, NAN, NEVER, NOBODY, RESTED, Sim, fail, fail_with,
 )
-from serq.engine.steady import held_by
+from serq.engine.steady import due_after, has_memory, held_by, take_due, units_due
 from serq.engine.step_state import DECODE, PREFILL
 """
 
@@ -94,7 +96,8 @@ def lower(program: p.Program, keep_samples: bool, replays: bool = False, rejects
     shared = tuple(i for i, s in enumerate(program.stages) if isinstance(s.kind, p.ProcessorSharing))
     steps = StepText(expressions, sources, holds)
     writer = _Writer(program, expressions, shared)
-    loop = LoopText(program, lines, sources, shared, keep_samples, holds)
+    coast = CoastText(expressions, sources, holds)
+    loop = LoopText(coast, sources, shared, keep_samples)
     writer.speeds()
     if steps.places:
         loop.clocks()
@@ -110,6 +113,7 @@ def lower(program: p.Program, keep_samples: bool, replays: bool = False, rejects
     writer.arrivals()
     writer.gauges()
     writer.begin()
+    coast.functions()
     loop.fire()
     loop.run()
     asks = reads_estimates(program) or reads_work(*expressions_of(program))

@@ -43,7 +43,8 @@ class Pools:
     `number` numbers admissions and releases. `changed`: something has happened for which a hold that waits may fit now.
     `ghosts`: an owner's slot is kept for what is cached of it, as keys or tiers may ask for it. `short`: an entry or a
     session had no place, so that everything since is void. `index` and `value` are where functions that give a status
-    put what they found. `running` is the session that has come to a `grow`, -1 elsewhere.
+    put what they found. `waits` is how many sessions are queued or stalled, `running` that which has come to a `grow`,
+    -1 elsewhere.
     """
 
     count: i64
@@ -60,6 +61,7 @@ class Pools:
     landed: i64
     landed_last: i64
     preemptions: i64
+    waits: i64
 
     # per pool
     used: Annotated[F64Array, "pool"]

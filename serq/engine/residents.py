@@ -1,6 +1,6 @@
 """The residents of step stages in restricted Python: joining, leaving, and what the program reads of them."""
 
-from serq.codegen.lang import f64, i64
+from serq.codegen.lang import I64Array, f64, i64
 from serq.engine.observing import advance_number
 from serq.engine.requests import finish_run
 from serq.engine.serving import make_ready, note_joined
@@ -43,27 +43,25 @@ def join_step(s: Sim, stage: i64, slot: i64, work: f64, phase: i64, rank: i64) -
 
 def drop_loose(s: Sim, k: i64, slot: i64) -> None:
     """Take a resident off the list of the loose ones."""
-    i = k * s.cap
-    while s.steps.loose[i] != slot:
-        i += 1
-    last = k * s.cap + s.steps.loose_count[k] - 1
-    while i < last:
-        s.steps.loose[i] = s.steps.loose[i + 1]
-        i += 1
     s.steps.loose_count[k] -= 1
+    close_gap(s.steps.loose, k * s.cap + s.steps.loose_count[k], slot)
 
 
 def remove_resident(s: Sim, k: i64, slot: i64) -> None:
     """Take a loose resident off the lists."""
     drop_loose(s, k, slot)
-    i = k * s.cap
-    while s.steps.residents[i] != slot:
-        i += 1
-    last = k * s.cap + s.steps.count[k] - 1
-    while i < last:
-        s.steps.residents[i] = s.steps.residents[i + 1]
-        i += 1
     s.steps.count[k] -= 1
+    close_gap(s.steps.residents, k * s.cap + s.steps.count[k], slot)
+
+
+def close_gap(slots: I64Array, last: i64, slot: i64) -> None:
+    """Those behind a slot in a list move up by one; it is looked for from the last place: most often it is young."""
+    i = last
+    while slots[i] != slot:
+        i -= 1
+    while i < last:
+        slots[i] = slots[i + 1]
+        i += 1
 
 
 def leave_done(s: Sim, k: i64, slot: i64) -> None:

@@ -159,14 +159,23 @@ def plan_together(s: Sim, k: i64) -> bool:
 
 def blocks_due(s: Sim, k: i64) -> f64:
     """The units that the next tokens of the steady residents take: `due` is the remainder of those at a block's end."""
-    return float(s.steps.crossings[k * WIDEST + s.steps.due[k]] * s.steps.width[k])
+    return units_due(s, k, s.steps.due[k])
+
+
+def units_due(s: Sim, k: i64, due: i64) -> f64:
+    """The units that residents take whose positions have this remainder."""
+    return float(s.steps.crossings[k * WIDEST + due] * s.steps.width[k])
 
 
 def next_round(s: Sim, k: i64) -> None:
     """An iteration with steady residents is over."""
     s.steps.round[k] += 1
-    due = s.steps.due[k] - 1
-    s.steps.due[k] = due if due >= 0 else max(s.steps.width[k] - 1, 0)
+    s.steps.due[k] = due_after(s, k, s.steps.due[k])
+
+
+def due_after(s: Sim, k: i64, due: i64) -> i64:
+    """The remainder of those at a block's end, one iteration later."""
+    return due - 1 if due > 0 else max(s.steps.width[k] - 1, 0)
 
 
 def has_memory(s: Sim, k: i64, more: f64) -> bool:
@@ -180,8 +189,12 @@ def has_memory(s: Sim, k: i64, more: f64) -> bool:
 def take_memory(s: Sim, k: i64) -> None:
     """The steady residents take the units for their next tokens, which are there."""
     more = blocks_due(s, k)
-    if more == 0.0:
-        return
+    if more != 0.0:
+        take_due(s, k, more)
+
+
+def take_due(s: Sim, k: i64, more: f64) -> None:
+    """They take so many units, for which there is room."""
     pool = s.steps.memory[k]
     if excess(s, pool, more, s.steps.cap[k]) > 0.0:
         evict_oldest(s, pool, more, s.steps.cap[k], s.steps.block[k])

@@ -88,7 +88,10 @@ class Steps:
     base: Annotated[I64Array, "slot"]
     crosses: Annotated[I64Array, "slot"]
 
+    # `idle`: how many stages have something to do, or to let go, and could not begin; `coasted`: the events of a call
     joined: i64
+    idle: i64
+    coasted: i64
     value: f64
     budget: f64
     chunk: f64

@@ -108,7 +108,7 @@ class StepText:
             self._plan(k)
         lines = self.lines
         with lines.block("def start_steps(s: Sim) -> i64:"):
-            lines.add("s.steps.moved = 0", "s.steps.started = 0")
+            lines.add("s.steps.moved = 0", "s.steps.started = 0", "s.steps.idle = 0")
             for k, place in enumerate(self.places):
                 waiting = [f" or s.pools.head[{pool}] >= 0" for pool in self._served(place)]
                 with lines.block(f"if s.steps.running[{k}] == 0:"):
@@ -116,8 +116,10 @@ class StepText:
                     with lines.block("if not clock_now(s):"):
                         with lines.block(f"if s.steps.count[{k}] > 0{''.join(waiting)}:"):
                             lines.add(f"status = start_{k}(s)", "if status != MORE:", "    return status")
+                            lines.add(f"s.steps.idle += 1 - s.steps.running[{k}]")
                         if self.kind(k).plan_ahead:
                             lines.add(f"let_go(s, {k})")
+                    lines.add("else:", "    s.steps.idle += 1")
             lines.add("return MORE")
         lines.add("")
 
