@@ -13,7 +13,10 @@ LARGEST = 200
 
 @dataclass(frozen=True)
 class Dot:
-    """A directed graph: states by their readable texts, rates by the program's constants, self-loops dashed."""
+    """A directed graph: states by their readable texts, rates by the program's constants, self-loops dashed.
+
+    A program with clocks has probabilities in place of rates.
+    """
 
     name: str = "dot"
     suffixes: tuple[str, ...] = (".dot",)
@@ -39,8 +42,9 @@ def _edges(chain: Chain) -> dict[tuple[int, int], str]:
     for t in chain.transitions:
         if t.rate:
             _add(coefficients.setdefault((t.source, t.target), {}), t)
+    texts = ["1" if chain.embedded is not None else symbol.text for symbol in chain.symbols]
     return {
-        edge: " + ".join(_term(c, chain.symbols[symbol].text) for symbol, c in sorted(by_symbol.items()))
+        edge: " + ".join(_term(c, texts[symbol]) for symbol, c in sorted(by_symbol.items()))
         for edge, by_symbol in sorted(coefficients.items())
     }
 

@@ -35,7 +35,7 @@ def drn_text(ready: Explored) -> str:
 
 
 def _lines(ready: Explored) -> Iterator[str]:
-    yield from ("@type: CTMC", "@value_type: rational", "@parameters", "")
+    yield from (f"@type: {'DTMC' if ready.discrete else 'CTMC'}", "@value_type: rational", "@parameters", "")
     if ready.rewards:
         yield from ("@reward_models", " ".join(ready.rewards))
     yield from ("@nr_states", str(ready.size), "@nr_choices", str(ready.size), "@model")
@@ -46,7 +46,7 @@ def _lines(ready: Explored) -> Iterator[str]:
         of_state.setdefault(state, []).append(name)
     for state, row in enumerate(ready.rates):
         row = row or {state: Fraction(1)}
-        words = [f"state {state} !{sum(row.values(), Fraction(0))}"]
+        words = [f"state {state}"] if ready.discrete else [f"state {state} !{sum(row.values(), Fraction(0))}"]
         if vectors:
             words.append(f"[{','.join(str(vector[state]) for vector in vectors)}]")
         words += ["init"] if state == ready.initial else []

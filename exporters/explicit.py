@@ -1,6 +1,7 @@
 """PRISM's explicit files: `.tra` (rates), `.sta` (states), `.lab` (labels), one `.srew` per reward.
 
-PRISM reads them with `prism -importmodel NAME.all -ctmc`. The files have no comments: older versions refuse them.
+PRISM reads them with `prism -importmodel NAME.all -ctmc`, or `-dtmc` for a program with clocks. The files have no
+comments: older versions refuse them.
 """
 
 from collections.abc import Mapping

@@ -1,12 +1,16 @@
 """An explored chain made ready for a file: identifiers for its labels and rewards, merged rates, one initial state.
 
+A chain of a program with clocks is written in discrete time: probabilities in place of rates, what a state earns on
+average in one stay in place of what it earns per unit of time, and a reward `time` by which long-run averages are to be
+divided.
+
 Rewards are lowered to rates per state, the only kind that PRISM and Storm read alike in every format. A reward that
 no state earns is left out, because Storm cannot answer about an empty reward structure; the map lists it.
 """
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from serq.exporters.names import NameMap
@@ -21,7 +25,7 @@ state. It is left after a mean time of 1 and never entered, so it changes no lon
 @dataclass(frozen=True)
 class Explored:
     """`rates[i]` maps targets to rates in ascending order, self-loops included. `labels` and `rewards` go by
-    identifier; `unearned` are the names of rewards that are zero everywhere.
+    identifier; `unearned` are the names of rewards that are zero everywhere. `discrete`: the rates are probabilities.
     """
 
     states: tuple[str, ...]
@@ -31,6 +35,7 @@ class Explored:
     rewards: Mapping[str, tuple[Fraction, ...]]
     names: NameMap = field(compare=False)
     unearned: tuple[str, ...] = ()
+    discrete: bool = False
 
     @property
     def size(self) -> int:
@@ -41,6 +46,7 @@ class Explored:
 def explored(chain: Chain) -> Explored:
     """The chain as the exporters write it."""
     names = NameMap()
+    chain = in_steps(chain)
     states, initial, rates = _graph(chain)
     labels = {
         names.identifier(name, "label"): frozenset(members) for name, members in sorted(chain.labels.items()) if members
@@ -52,7 +58,31 @@ def explored(chain: Chain) -> Explored:
             rewards[names.identifier(name, "reward")] = vector + (Fraction(0),) * (len(states) - chain.size)
         else:
             unearned.append(name)
-    return Explored(states, initial, rates, labels, rewards, names, tuple(unearned))
+    return Explored(
+        states, initial, rates, labels, rewards, names, tuple(unearned), discrete=chain.embedded is not None
+    )
+
+
+TIME = "time"
+"""The reward that counts the time of a chain in discrete time."""
+
+
+def in_steps(chain: Chain) -> Chain:
+    """A chain in continuous time itself; an embedded one with its probabilities for rates, and with rewards per stay.
+
+    The probabilities out of a state add up to 1 exactly, also where doubles stand for them.
+    """
+    if chain.embedded is None:
+        return chain
+    held = chain.embedded.holding
+    totals = [Fraction(0)] * chain.size
+    for t in chain.transitions:
+        totals[t.source] += t.rate
+    transitions = [replace(t, rate=t.rate / totals[t.source]) for t in chain.transitions]
+    rewards = {
+        name: tuple(r * h for r, h in zip(vector, held, strict=True)) for name, vector in chain.state_rewards.items()
+    }
+    return replace(chain, transitions=transitions, state_rewards={**rewards, TIME: held})
 
 
 def _graph(chain: Chain) -> tuple[tuple[str, ...], int, tuple[dict[int, Fraction], ...]]:
@@ -75,9 +105,10 @@ def map_text(chain: Chain, ready: Explored, extra: Mapping[str, object]) -> str:
     """
     content = {
         "model": chain.name,
+        "time": chain.timing,
         **extra,
         "names": ready.names.to_dict(),
-        "measures": [_measure(ratio, ready.names) for ratio in chain.ratios if isinstance(ratio, Ratio)],
+        "measures": [_measure(ratio, ready) for ratio in chain.ratios if isinstance(ratio, Ratio)],
         "unearned_rewards": list(ready.unearned),
         "lumped": list(chain.lumped),
         "truncated": list(chain.truncated),
@@ -88,12 +119,19 @@ def map_text(chain: Chain, ready: Explored, extra: Mapping[str, object]) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _measure(ratio: Ratio, names: NameMap) -> dict[str, object]:
+def _measure(ratio: Ratio, ready: Explored) -> dict[str, object]:
+    names = ready.names
     return {
         "measure": ratio.measure,
         "terms": [{"weight": str(weight), "reward": names.identifier(name, "reward")} for weight, name in ratio.terms],
-        "per": None if ratio.per is None else names.identifier(ratio.per, "reward"),
+        "per": _below(ratio, ready),
     }
+
+
+def _below(ratio: Ratio, ready: Explored) -> str | None:
+    """The reward that a measure is divided by."""
+    below = TIME if ratio.per is None and ready.discrete else ratio.per
+    return None if below is None else ready.names.identifier(below, "reward")
 
 
 def properties_text(chain: Chain, ready: Explored) -> str:
@@ -101,17 +139,18 @@ def properties_text(chain: Chain, ready: Explored) -> str:
     lines = []
     for ratio in chain.ratios:
         if isinstance(ratio, Ratio):
-            lines.append(f"// {ratio.measure} = {_formula(ratio, ready.names)}")
+            lines.append(f"// {ratio.measure} = {_formula(ratio, ready)}")
     lines += [f'R{{"{identifier}"}}=? [ S ];' for identifier in ready.rewards]
     return "\n".join(lines) + "\n"
 
 
-def _formula(ratio: Ratio, names: NameMap) -> str:
+def _formula(ratio: Ratio, ready: Explored) -> str:
+    names, below = ready.names, _below(ratio, ready)
     terms = " + ".join(
         names.identifier(name, "reward") if weight == 1 else f"{weight} * {names.identifier(name, 'reward')}"
         for weight, name in ratio.terms
     )
-    if ratio.per is None:
+    if below is None or not terms:
         return terms or "0"
-    top = f"({terms})" if len(ratio.terms) > 1 else terms or "0"
-    return f"{top} / {names.identifier(ratio.per, 'reward')}"
+    top = f"({terms})" if len(ratio.terms) > 1 else terms
+    return f"{top} / {below}"

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from serq.base.errors import UsageError
 from serq.exporters.explored import Explored, explored, map_text, properties_text
 from serq.exporters.names import NameMap
 from serq.ir.chain import Chain, RateSymbol
@@ -29,6 +30,10 @@ class Parametric:
 
     def emit(self, subject: Chain, stem: str) -> Mapping[str, str]:
         """The texts by file name."""
+        if subject.embedded is not None:
+            raise UsageError(
+                "a program with clocks has no rates that could stay open; --drn writes its chain in numbers"
+            )
         ready = explored(subject)
         writer = _Writer(subject, ready)
         text = "\n".join(writer.lines()) + "\n"

@@ -51,12 +51,13 @@ def umb_bytes(ready: Explored) -> bytes:
         starts.append(starts[-1] + len(row))
     files = {
         "state-is-initial.bin": _bits(ready.size, [ready.initial]),
-        "state-to-exit-rate.bin": _rationals(exits, width),
         "choice-to-branches.bin": _indices(starts),
         "branch-to-target.bin": _indices(target for row in rows for target in row),
         "branch-to-probability.bin": _rationals(branches, width),
     }
     number = {"type": "rational", "size": 2 * width}
+    if not ready.discrete:
+        files["state-to-exit-rate.bin"] = _rationals(exits, width)
     annotations: dict[str, dict[str, object]] = {}
     labels = [("aps", name, _bits(ready.size, members), _TRUTH) for name, members in ready.labels.items()]
     rewards = [("rewards", name, _rationals(vector, width), number) for name, vector in ready.rewards.items()]
@@ -70,7 +71,7 @@ def umb_bytes(ready: Explored) -> bytes:
 
 def _index(ready: Explored, branches: int, number: Mapping[str, object], annotations: Mapping[str, object]) -> bytes:
     counts = {
-        "time": "stochastic",
+        "time": "discrete" if ready.discrete else "stochastic",
         "#players": 0,
         "#states": ready.size,
         "#initial-states": 1,
@@ -80,8 +81,7 @@ def _index(ready: Explored, branches: int, number: Mapping[str, object], annotat
         "#branch-actions": 0,
         "#observations": 0,
         "branch-probability-type": number,
-        "exit-rate-type": number,
-    }
+    } | ({} if ready.discrete else {"exit-rate-type": number})
     content = {
         "format-version": 1,
         "format-revision": 0,

@@ -124,11 +124,20 @@ def solve_chain(chain: "Chain", program: Program, options: SolveOptions = SolveO
     from serq.semantics.operational_laws import with_laws
     from serq.semantics.solve import stationary
 
-    exact = chain.size <= RATIONAL_BY_DEFAULT if options.exact is None else options.exact
+    exact = _in_rationals(chain, options)
     levels = sessions_away(chain, program)
     solution = stationary(chain, exact=exact, method=options.method, source=program.source, levels=levels)
     estimates = answers(chain, solution)
     return Solved(chain, with_laws(solution, estimates), estimates)
+
+
+def _in_rationals(chain: "Chain", options: SolveOptions) -> bool:
+    """Whether a solution is rational: as it was asked for, else where the chain is small and its rates are rational."""
+    from serq.semantics.solve import is_rounded
+
+    if options.exact is not None:
+        return options.exact
+    return chain.size <= RATIONAL_BY_DEFAULT and not is_rounded(chain)
 
 
 def distributions(
@@ -139,7 +148,7 @@ def distributions(
     from serq.semantics.solve import stationary
 
     def solve_it(chain: "Chain") -> "Solution":
-        exact = chain.size <= RATIONAL_BY_DEFAULT if options.exact is None else options.exact
+        exact = _in_rationals(chain, options)
         return stationary(chain, exact=exact, method=options.method, source=program.source)
 
     return distributions_of(program, explore_options(options, progress), solve_it)

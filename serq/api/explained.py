@@ -39,6 +39,7 @@ class ExplainResult(Tabular):
             "markov": True,
             "states": self.chain.size,
             "transitions": len(self.chain.transitions),
+            "time": self.chain.timing,
             "lumped": list(self.chain.lumped),
             "truncated": list(self.chain.truncated),
             "approximated": list(self.chain.approximated),

@@ -4,8 +4,10 @@ from serq.ir.chain import Chain
 
 
 def remarks(chain: Chain) -> list[str]:
-    """One line for each way in which states were put together, cut off or replaced."""
+    """One line for each way in which states were put together, cut off or replaced, and for time that is in slots."""
     explored = [f"explored: {chain.explored}"] if chain.explored else []
+    if chain.embedded is not None:
+        explored.append(f"time: {chain.timing}")
     return [*explored, *(f"lumped: {text}" for text in chain.lumped), *differences(chain)]
 
 

@@ -66,6 +66,7 @@ class SolveResult(Answers):
             "bound": solution.bound,
             "checks": list(solution.checks),
             "explored": chain.explored,
+            "time": chain.timing,
             "lumped": list(chain.lumped),
             "lumping": list(self.lumping),
             "truncated": list(chain.truncated),

@@ -8,6 +8,7 @@ from serq.ir.measures import distribution_measures_of
 from serq.ir.program import Program
 from serq.ir.results import Estimate
 from serq.pipeline import RATIONAL_BY_DEFAULT, Solved, SolveOptions, distribution_estimates, distributions
+from serq.semantics.continuous import NO_LAWS
 
 LARGEST_UNASKED = 1000
 """States of a tagged-session chain up to which it is explored without being asked for."""
@@ -53,10 +54,12 @@ def _unasked(
 ) -> tuple[Estimate, ...]:
     """The estimates where they cost little; none, and why, where they would not."""
     try:
+        if solved.chain.embedded is not None:
+            raise LimitError(NO_LAWS)
         if solved.chain.size > RATIONAL_BY_DEFAULT:
             raise LimitError(f"the chain has more than {RATIONAL_BY_DEFAULT} states")
         found = distributions(program, replace(options, states=LARGEST_UNASKED), progress)
     except LimitError as error:
-        reason = f"{error}{_ASK}"
+        reason = NO_LAWS if solved.chain.embedded is not None else f"{error}{_ASK}"
         return tuple(Estimate(m.name, "exact", None, "", reason=reason) for m in distribution_measures_of(program))
     return distribution_estimates(program, found)

@@ -1,6 +1,7 @@
 """A chain solved by Storm: `--method storm`, an opinion that shares no solver with ours."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import fsum
 
@@ -34,7 +35,7 @@ def solve_with_storm(
     """
     states = recurrent_class(chain, source)
     in_rationals = chain.size <= LARGEST_EXACT if exact is None else exact
-    job = drn_job(drn_text(explored(chain)), (), exact=in_rationals, distribution=True)
+    job = drn_job(drn_text(explored(replace(chain, embedded=None))), (), exact=in_rationals, distribution=True)
     answer = succeeded(run_storm([job], timeout=timeout)[0])
     solution = (_exact if in_rationals else _doubles)(chain, states, answer)
     estimates = answers(chain, solution)

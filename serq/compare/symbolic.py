@@ -21,6 +21,7 @@ from serq.base.errors import LimitError, LoadError, OutsideFragmentError, RunErr
 from serq.ir.chain import Chain, Ratio
 from serq.ir.program import Program
 from serq.pipeline import SolveOptions, explore_chain
+from serq.semantics.continuous import in_continuous_time
 from serq.semantics.steady import recurrent_class
 
 Reload = Callable[[Mapping[str, Fraction]], Program]
@@ -78,6 +79,7 @@ def formulas(
     exploring raises, and NoSteadyStateError.
     """
     chain = explore_chain(program, options)
+    in_continuous_time(chain, "formulas in the constants of the rates are a question")
     states = recurrent_class(chain, program.source)
     if len(states) > LARGEST:
         raise LimitError(f"{len(states)} recurrent states are too many for formulas, which go to {LARGEST}")

@@ -1,4 +1,4 @@
-"""A continuous-time Markov chain as plain data: what the explorer makes, what solvers and explicit exports read.
+"""A Markov chain as plain data: what the explorer makes, what solvers and explicit exports read.
 
 State i is `states[i]`, a text that a person can read. Rewards come in two kinds and carry the name of what they count:
 a state reward is earned per unit of time in a state, an impulse reward at a transition. A measure of
@@ -56,12 +56,32 @@ class Unmapped:
 
 
 @dataclass(frozen=True)
+class Embedded:
+    """What tells the chain of a program with clocks from one in continuous time.
+
+    `holding`: per state the mean time that it lasts from its entry to the next entry of a state, itself among them. The
+    rates of the chain are probabilities over these. `fixed`: every stay lasts just so long. `rounded`: probabilities
+    are exponentials, and the doubles next to them were taken.
+    """
+
+    holding: tuple[Fraction, ...]
+    fixed: bool
+    rounded: bool
+
+    @property
+    def slot(self) -> Fraction | None:
+        """The length of the slots of a chain in discrete time; None where stays differ or are random."""
+        return self.holding[0] if self.fixed and len(set(self.holding)) == 1 else None
+
+
+@dataclass(frozen=True)
 class Chain:
     """The reachable chain. `initial` is a distribution over states; rewards are named as in `ratios`.
 
     `labels` name sets of states. `lumped` says in words which exact quotients were taken, `truncated` what was cut
     off, `approximated` which laws were replaced by near ones. `lines` maps a state to the program lines at which its
-    sessions are. `explored` says in words how the states were found, where that is not the usual way.
+    sessions are. `explored` says in words how the states were found, where that is not the usual way. `embedded` is
+    there where the program has clocks: then the rates have its long-run averages, but not its law at a time.
 
     A large chain keeps its transitions, rewards and texts in arrays (`serq.ir.packed`): sequences like any other, but
     whoever goes through them item by item waits long.
@@ -80,11 +100,20 @@ class Chain:
     lines: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     approximated: tuple[str, ...] = ()
     explored: str = ""
+    embedded: Embedded | None = None
 
     @property
     def size(self) -> int:
         """Number of states."""
         return len(self.states)
+
+    @property
+    def timing(self) -> str:
+        """In words, how time passes in it: `continuous`, `slots of 1/2`, `semi-Markov`."""
+        if self.embedded is None:
+            return "continuous"
+        slot = self.embedded.slot
+        return "semi-Markov" if slot is None else f"slots of {slot}"
 
     def impulse_names(self) -> tuple[str, ...]:
         """The names of the impulse rewards, sorted."""

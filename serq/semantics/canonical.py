@@ -16,7 +16,7 @@ from serq.semantics.control import Control
 from serq.semantics.decoding import FIRST_NUMBER, Decoded, Decoder, Plan
 from serq.semantics.phases import WorkLaws
 from serq.semantics.pinned import dropped_ranks
-from serq.semantics.records import DEAD, WAITING, Phases, Quotients, Record, State
+from serq.semantics.records import CLOCK, DEAD, WAITING, Phases, Quotients, Record, State
 from serq.semantics.symbols import Amount
 
 
@@ -68,11 +68,21 @@ class Codec:
         for serial, session in configuration.sessions.items():
             scopes = self._scopes(session, numbers) if session.scopes else ()
             values = self._values(session) if names[session.pc] else ()
-            record = Record(session.pc, values, places[serial], scopes, tuple(entries.get(serial, ())))
+            more = self._more(session, configuration)
+            record = Record(session.pc, values, places[serial], scopes, tuple(entries.get(serial, ())), more)
             live.append(self.code(record))
+        dead += self._apart()
         if self._quotients.symmetry:
             return tuple(sorted([*live, *(self.code(record) for record in dead)]))
         return (*live, *sorted(self.code(record) for record in dead))
+
+    def _more(self, session: Session, configuration: Configuration) -> tuple[Any, ...]:
+        """What a record keeps beyond what every chain needs."""
+        return ()
+
+    def _apart(self) -> list[Record]:
+        """Records of what is no session's, dead entries aside."""
+        return []
 
     def ordered(self, codes: list[int]) -> State:
         """The state of these records, given in the order of a state of which one record has changed."""
@@ -128,14 +138,7 @@ class Codec:
 
     def _places(self, configuration: Configuration, phases: Phases) -> dict[int, tuple[Any, ...]]:
         """Per session what it is doing, with its rank in whatever order it stands in."""
-        out: dict[int, tuple[Any, ...]] = {}
-        code = self._laws.code
-        for stage, state in enumerate(configuration.stages):
-            for rank, job in enumerate(state.waiting):
-                out[_serial(job)] = (stage, code(job.work), WAITING, rank)
-            for rank, job in enumerate(state.serving.values()):
-                order = WAITING if self._quotients.service_order else rank
-                out[_serial(job)] = (stage, code(job.work), phases[job.number], order)
+        out = self._at_stages(configuration, phases)
         for pool, holds in enumerate(configuration.pools):
             # where keys decide, the preempted stand before them: their ranks are negative
             ahead = sum(claim.number < 0 for claim in holds.queue) if self._keyed[pool] else 0
@@ -145,6 +148,18 @@ class Codec:
                 scope = grower.allocation.scope
                 where = grower.session.scopes.index(scope), scope.allocations.index(grower.allocation)
                 out[grower.session.serial] = (pool, rank, *where, grower.units)
+        return out
+
+    def _at_stages(self, configuration: Configuration, phases: Phases) -> dict[int, tuple[Any, ...]]:
+        """The places of the sessions at stages."""
+        out: dict[int, tuple[Any, ...]] = {}
+        code = self._laws.code
+        for stage, state in enumerate(configuration.stages):
+            for rank, job in enumerate(state.waiting):
+                out[serial_of(job)] = (stage, code(job.work), WAITING, rank)
+            for rank, job in enumerate(state.serving.values()):
+                order = WAITING if self._quotients.service_order else rank
+                out[serial_of(job)] = (stage, code(job.work), phases[job.number], order)
         return out
 
     def _admission_ranks(self, configuration: Configuration) -> dict[int, int]:
@@ -187,9 +202,14 @@ class Codec:
 
     def decode(self, state: State) -> Decoded:
         """A configuration in that state."""
-        return Decoder(self._fresh(), self._first_serial).decode([self._plans[code] for code in state])
+        return self._decoder().decode([self._plans[code] for code in state])
+
+    def _decoder(self) -> Decoder:
+        return Decoder(self._fresh(), self._first_serial)
 
     def _plan(self, record: Record) -> Plan:
+        if record.pc == CLOCK:
+            return Plan(record, {}, (), (), None, False)
         names = self._keys if record.pc == DEAD else self.names[record.pc]
         values = dict(zip(names, map(self._number, record.values), strict=True))
         built_in = tuple((name, value) for name, value in values.items() if name in _BUILT_IN)
@@ -197,8 +217,12 @@ class Codec:
         holds = () if record.pc == DEAD else self._holds[record.pc]
         is_run = record.pc != DEAD and isinstance(self._program.code[record.pc], p.Run)
         is_hold = record.pc != DEAD and isinstance(self._program.code[record.pc], p.Hold)
-        work = self._laws.laws[record.place[1]].amount if is_run else None
+        work = self._work(record) if is_run else None
         return Plan(record, attributes, built_in, holds, work, is_hold)
+
+    def _work(self, record: Record) -> Any:
+        """The work of the job of a session at a stage."""
+        return self._laws.laws[record.place[1]].amount
 
     def _number(self, value: Any) -> Any:
         return self.amounts[value[1]] if isinstance(value, tuple) else value
@@ -212,6 +236,7 @@ class Codec:
 _BUILT_IN = ("cached", "serial", "turn_no")
 
 
-def _serial(job: Job) -> int:
+def serial_of(job: Job) -> int:
+    """The number of the session whose job it is."""
     assert job.session is not None, "a transfer between tiers is no part of a chain"
     return job.session.serial

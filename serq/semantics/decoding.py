@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 from serq.semantics.configuration import Allocation, Claim, Configuration, Entry, Grower, Job, Scope, Session, Status
 from serq.semantics.records import DEAD, WAITING, Phases, Record
-from serq.semantics.symbols import Amount
 
 
 class Decoded(NamedTuple):
@@ -26,7 +25,7 @@ class Plan(NamedTuple):
     attributes: dict[str, Any]
     built_in: tuple[tuple[str, Any], ...]
     holds: tuple[int, ...]
-    work: Amount | None
+    work: Any
     is_hold: bool
 
 
@@ -55,8 +54,8 @@ class Decoder:
         configuration = self.configuration
         jobs: list[Job | None] = []
         for place, plan in enumerate(plans):
-            if plan.record.pc == DEAD:
-                self._dead(plan)
+            if plan.record.pc < 0:
+                self._apart(plan)
                 jobs.append(None)
             else:
                 session = self._session(self.first_serial + place, plan)
@@ -103,7 +102,12 @@ class Decoder:
             return _RANKED + rank * _DEPTH
         return session.scopes[-1].number + 1 if session.scopes else (len(self.allocations) + 1) * _DEPTH
 
-    def _job(self, session: Session, work: Amount, place: tuple[Any, ...]) -> None:
+    def _apart(self, plan: Plan) -> None:
+        """What is no session's: a dead entry."""
+        assert plan.record.pc == DEAD
+        self._dead(plan)
+
+    def _job(self, session: Session, work: Any, place: tuple[Any, ...]) -> None:
         stage, _, phase, rank = place
         job = Job(session.serial + 1, stage, work, session)
         session.status, session.place, session.job = Status.AT_STAGE, stage, job

@@ -8,8 +8,9 @@ from serq.ir import flow
 from serq.ir import program as p
 from serq.semantics.canonical import Codec
 from serq.semantics.phases import WorkLaws
-from serq.semantics.records import DEAD, WAITING, Record, State
+from serq.semantics.records import CLOCK, DEAD, WAITING, Record, State
 from serq.semantics.symbols import Amount
+from serq.semantics.timed_laws import Lasting
 
 
 class Describer:
@@ -22,9 +23,15 @@ class Describer:
         self._marks = _marks(program)
         self._laws_at: dict[int, set[int]] = {}
         for record in codec.records:
-            if record.pc != DEAD and isinstance(program.code[record.pc], p.Run):
+            if record.pc >= 0 and self._has_law(record):
                 self._laws_at.setdefault(record.pc, set()).add(record.place[1])
         self._texts: dict[int, tuple[int, str]] = {}
+
+    def _has_law(self, record: Record) -> bool:
+        """Whether it is a job whose work has a law, and no resident of a step stage."""
+        if not isinstance(self._program.code[record.pc], p.Run):
+            return False
+        return not isinstance(self._program.stages[record.place[0]].kind, p.Step)
 
     def state(self, state: State) -> str:
         """The state's records in the order of the program, equal ones counted."""
@@ -40,15 +47,17 @@ class Describer:
         text = self._texts.get(code)
         if text is None:
             record = self._codec.records[code]
-            place = record.pc if record.pc != DEAD else len(self._program.code)
+            place = record.pc if record.pc >= 0 else len(self._program.code)
             text = self._texts[code] = place, self._text(record)
         return text
 
     def _line(self, code: int) -> int:
         pc = self._codec.records[code].pc
-        return 0 if pc == DEAD else self._program.code[pc].span.line
+        return 0 if pc < 0 else self._program.code[pc].span.line
 
     def _text(self, record: Record) -> str:
+        if record.pc == CLOCK:
+            return self._clock(record)
         if record.pc == DEAD:
             pool, units, rank = record.entries[0]
             notes = self._named(self._codec.owner_names, record.values)
@@ -59,6 +68,7 @@ class Describer:
             notes.append(f"holds {held}" + (f", admitted {_ordinal(scope[0])}" if scope[0] else ""))
         for pool, units, rank in record.entries:
             notes.append(f"{units} cached in {self._pool(pool)}" + (f", age rank {rank}" if rank != WAITING else ""))
+        notes += _of_steps(record)
         where, how = self._place(record)
         return _with(where + self._marks[record.pc], [*how, *notes])
 
@@ -76,8 +86,14 @@ class Describer:
                 return f"growing in {self._pool(pool)}", [f"by {units}", _ordinal(rank + 1)]
 
     def _at_stage(self, pc: int, place: tuple[Any, ...]) -> tuple[str, list[str]]:
-        stage, code, phase, rank = place
+        stage = place[0]
+        if isinstance(self._program.stages[stage].kind, p.Step):
+            return self._program.stages[stage].name, _resident(place)
+        code, phase, rank = place[1:4]
         law = self._laws.laws[code]
+        if len(place) == 5:
+            law_text = [_amount(law.amount)] if len(self._laws_at[pc]) > 1 else []
+            return self._program.stages[stage].name, [f"{place[2]} to go", *law_text]
         notes = []
         if phase == WAITING:
             notes.append(f"waiting {_ordinal(rank + 1)}")
@@ -88,6 +104,10 @@ class Describer:
         if len(self._laws_at[pc]) > 1:
             notes.append(_amount(law.amount))
         return self._program.stages[stage].name, notes
+
+    def _clock(self, record: Record) -> str:
+        stage, _, left, _ = record.place
+        return f"next arrival in {left}" if stage < 0 else f"iteration of {self._program.stages[stage].name} for {left}"
 
     def _named(self, names: Sequence[str], values: Sequence[Any]) -> list[str]:
         pairs = zip(names, values, strict=True)
@@ -101,8 +121,24 @@ class Describer:
 
 
 def _amount(amount: Amount) -> str:
-    laws = " and ".join(f"~{draw.law.name}" for draw, _ in amount.terms)
+    laws = " and ".join(f"~{draw.law.name}" for draw, _ in amount.terms) or "time"
     return f"{laws} of mean {amount.mean}"
+
+
+def _resident(place: tuple[Any, ...]) -> list[str]:
+    """What is said of a resident of a step stage."""
+    _, tokens, phase, kind, order, given, _, _ = place
+    left = "some" if isinstance(tokens, Lasting) else str(tokens)
+    notes = [f"{phase}, {left} to go", f"{given} in this iteration" if given else "not in this iteration"]
+    return [*notes, _ordinal(order + kind)]
+
+
+def _of_steps(record: Record) -> list[str]:
+    if not record.more:
+        return []
+    admission, positions = record.more
+    notes = [f"latest admission {_ordinal(admission)}"] if admission else []
+    return notes + [f"computed {consumed if position is None else position}" for *_, position, consumed in positions]
 
 
 def _marks(program: p.Program) -> dict[int, str]:

@@ -132,15 +132,23 @@ class EnumeratedWorld:
 
     def arrival_gap(self, gap: e.Expr) -> Amount:
         """The gap of a renewal process whose gaps are exponential."""
-        amount = compile_expr(gap, self.arithmetic, self._constants)(_GapScope(self))
+        amount = self.gap(gap)
         assert isinstance(amount, Amount), "the fragment admits exponential gaps only"
         return amount
+
+    def gap(self, gap: e.Expr) -> Value:
+        """A gap between arrivals, whatever its law."""
+        return compile_expr(gap, self.arithmetic, self._constants)(_GapScope(self))
 
     def trace_turn(self, session: Session) -> Mapping[str, Value]:
         """No trace: the fragment has none."""
         raise LookupError("a chain replays no trace")
 
     # -- clocks ------------------------------------------------------------------------------------------------------
+
+    def tokens(self, work: Value) -> Value:
+        """No step stages in continuous time."""
+        raise LookupError("a chain in continuous time has no step stages")
 
     def start(self, stage: int, job: Job) -> None:
         """A job enters service in one of the first phases of its law."""

@@ -19,7 +19,7 @@ from serq.semantics.fragment_errors import NoAmount
 from serq.semantics.impulses import Impulses
 from serq.semantics.machine import Limits, Machine
 from serq.semantics.phases import WorkLaws
-from serq.semantics.records import DEAD, WAITING, Quotients, Record, State
+from serq.semantics.records import WAITING, Quotients, Record, State
 from serq.semantics.symbols import RealNumberError, constant_text, rational
 
 Impulse = tuple[tuple[str, Fraction], ...]
@@ -53,16 +53,25 @@ class Events:
         self, control: Control, quotients: Quotients, phase_type: int | None, impulses: Impulses | None = None
     ) -> None:
         self.program = control.program
-        self.laws = WorkLaws(phase_type)
+        self.laws = self._new_laws(phase_type)
         self.impulses = impulses or Impulses(control.program)
-        self._world = self.world_type(control.sliced, self.laws)
+        self._world = self._new_world(control)
         limits = Limits(commands=100_000, preemptions=1_000_000_000)
         self._machine = Machine(control.sliced, self._world, self.impulses, limits)
-        self.codec = Codec(control, self.laws, quotients, self._machine.fresh)
+        self.codec = self._new_codec(control, quotients)
         self._symmetry = quotients.symmetry
         self.arrival = self._arrival_symbol()
         """The rate symbol of arrivals, None where nobody arrives."""
         self._speeds: dict[tuple[int, int], Fraction | int] = {}
+
+    def _new_laws(self, phase_type: int | None) -> WorkLaws:
+        return WorkLaws(phase_type)
+
+    def _new_world(self, control: Control) -> EnumeratedWorld:
+        return self.world_type(control.sliced, self.laws)
+
+    def _new_codec(self, control: Control, quotients: Quotients) -> Codec:
+        return Codec(control, self.laws, quotients, self._machine.fresh)
 
     def _arrival_symbol(self) -> int | None:
         match self.program.arrivals:
@@ -109,7 +118,7 @@ class Events:
     # -- who is served, and how fast ---------------------------------------------------------------------------------
 
     def _is_in_service(self, record: Record) -> bool:
-        return record.pc != DEAD and isinstance(self.program.code[record.pc], p.Run) and record.place[2] != WAITING
+        return record.pc >= 0 and isinstance(self.program.code[record.pc], p.Run) and record.place[2] != WAITING
 
     def _in_service(self, state: State) -> dict[int, int]:
         counts: dict[int, int] = {}

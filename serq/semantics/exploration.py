@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import isfinite
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from serq.base.errors import OutsideFragmentError
 from serq.base.source import Span
@@ -23,7 +23,7 @@ from serq.semantics.growth import too_many_states
 from serq.semantics.mapping import map_measures, without
 from serq.semantics.memory import check_population
 from serq.semantics.pinned import dropped_ranks
-from serq.semantics.records import DEAD, Quotients, State
+from serq.semantics.records import Quotients, State
 from serq.semantics.rewards import state_rewards
 from serq.semantics.symbols import rational
 
@@ -80,6 +80,8 @@ Arc = tuple[int, int, Impulse]
 class Exploration:
     """A breadth-first search in progress: `states` in the order found, `initial` and `transitions` by their places."""
 
+    events_type: ClassVar[type[Events]] = Events
+
     def __init__(self, program: p.Program, options: ExploreOptions) -> None:
         self.program = program = with_limit(program, options.limit)
         self.options = options
@@ -90,7 +92,7 @@ class Exploration:
         check_population(program, memory, _SESSION_BYTES)
         self.control = control = control_of(program)
         self.mapping = map_measures(control)
-        self.events = Events(control, options.quotients, options.phase_type)
+        self.events = self.events_type(control, options.quotients, options.phase_type)
         self.states: list[State] = []
         self.initial: tuple[tuple[int, Fraction], ...] = ()
         self.transitions: list[Transition] = []
@@ -145,7 +147,7 @@ class Exploration:
 
     def _population(self, state: State) -> int:
         records = self.events.codec.records
-        return sum(records[code].pc != DEAD for code in state)
+        return sum(records[code].pc >= 0 for code in state)
 
     def _expand(self, source: int) -> None:
         """All transitions out of a state, those that are alike added up."""
@@ -162,14 +164,21 @@ class Exploration:
             self.transitions.append(Transition(source, target_place, rate, factor, symbol, earned))
 
     def _read_gauges(self, state: State) -> None:
+        for kept, value in zip(self._gauges, self._gauge_values(state), strict=True):
+            kept.append(value)
+
+    def _gauge_values(self, state: State) -> list[Fraction]:
+        """The gauges that the states determine; a value that is not finite leaves the measure without one."""
         values = self.events.gauges(state)
-        for kept, place in zip(self._gauges, self.mapping.gauges, strict=True):
+        out = []
+        for place in self.mapping.gauges:
             value = values[place]
             if isinstance(value, float) and not isfinite(value):
                 measure = f"gauge.{self.program.gauges[place].name}.mean"
                 self.events.impulses.broken[measure] = f"it is {value} in a state that can be reached"
                 value = 0
-            kept.append(rational(value))
+            out.append(rational(value))
+        return out
 
     def _rate(self, symbol: int, coefficient: Fraction | int) -> tuple[Fraction, Fraction]:
         """The rate of a transition and its coefficient; equal ones are one object."""
@@ -186,9 +195,6 @@ class Exploration:
         """What was found, as plain data."""
         codec, laws = self.events.codec, self.events.laws
         describer = Describer(self.program, codec, laws)
-        rewards = state_rewards(self.program, codec.records, self.states, self.mapping.regions)
-        for place, values in zip(self.mapping.gauges, self._gauges, strict=True):
-            rewards[f"gauge.{self.program.gauges[place].name}.mean"] = tuple(values)
         lines: dict[tuple[int, ...], tuple[int, ...]] = {}
         return Chain(
             name=self.program.name,
@@ -196,7 +202,7 @@ class Exploration:
             initial=self.initial,
             symbols=tuple(laws.symbols),
             transitions=tuple(self.transitions),
-            state_rewards=rewards,
+            state_rewards=self._state_rewards(),
             labels=self._labels(),
             ratios=without(self.mapping.ratios, self.events.impulses.broken),
             lumped=self.lumped(),
@@ -204,6 +210,12 @@ class Exploration:
             approximated=self.approximated(),
             lines={i: lines.setdefault(x, x) for i, x in enumerate(map(describer.lines, self.states))},
         )
+
+    def _state_rewards(self) -> dict[str, tuple[Fraction, ...]]:
+        rewards = state_rewards(self.program, self.events.codec.records, self.states, self.mapping.regions)
+        for place, values in zip(self.mapping.gauges, self._gauges, strict=True):
+            rewards[f"gauge.{self.program.gauges[place].name}.mean"] = tuple(values)
+        return rewards
 
     def lumped(self) -> tuple[str, ...]:
         """Those of the quotients that this program gives something to do, in words."""

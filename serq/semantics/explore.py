@@ -4,7 +4,10 @@ from dataclasses import replace
 
 from serq.ir import program as p
 from serq.ir.chain import Chain
+from serq.semantics.control import control_of
 from serq.semantics.exploration import Exploration, ExploreOptions, with_limit
+from serq.semantics.timed import TimedExploration
+from serq.semantics.timing import has_clocks
 
 __all__ = ["Exploration", "ExploreOptions", "explore", "with_limit"]
 
@@ -15,6 +18,10 @@ def explore(program: p.Program, options: ExploreOptions | None = None) -> Chain:
     Raises `OutsideFragmentError` with every reason why there is none, `LimitError` beyond `options.states`, and
     `RunError` for what the program does wrong in a state that it can reach.
     """
+    if has_clocks(control_of(program)):
+        timed = TimedExploration(program, options or ExploreOptions())
+        timed.run()
+        return timed.chain()
     exploration = Exploration(program, options or ExploreOptions())
     why = ""
     if exploration.options.explorer == "reference" or exploration.run(_few(exploration)):

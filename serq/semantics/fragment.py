@@ -17,20 +17,25 @@ from serq.semantics import fragment_errors as errors
 from serq.semantics.control import Control, control_liveness, control_of
 from serq.semantics.graph import Node, members
 from serq.semantics.kinds import DRAWN, FINITE, NOTHING, Environment, Kind, Kinds, Shape, Source
+from serq.semantics.timing import has_clocks
 
 
 def violations(program: p.Program, *, fixed_work: bool = False) -> tuple[Diagnostic, ...]:
     """Every reason that can be seen in the text why the program is no finite Markov chain, in the order of places.
 
     `fixed_work`: fixed amounts of work are admitted, since a phase-type law will stand in for them.
+    Where a program has clocks (`serq.semantics.timing`), what lasts a fixed or a geometric time is admitted: its chain
+    is one of slots or semi-Markov.
     """
     control = control_of(program)
+    clocks = has_clocks(control)
     found = [
-        *_workload(control),
-        *_stages(control),
+        *_workload(control, clocks),
+        *_step_stages(control),
+        *_shared_rates(control),
         *_pools(control),
-        *_steps(control, fixed_work),
-        *_reused_draws(control),
+        *_steps(control, fixed_work, clocks),
+        *_reused_draws(control, clocks),
         *_serials(control),
     ]
     return _together(sorted(dict.fromkeys(found), key=lambda d: (d.span, d.code)))
@@ -60,14 +65,16 @@ def _one_of(group: list[Diagnostic]) -> Diagnostic:
 # -- the deployment and the workload ---------------------------------------------------------------------------------
 
 
-def _workload(control: Control) -> Iterator[Diagnostic]:
+def _workload(control: Control, clocks: bool) -> Iterator[Diagnostic]:
     program = control.program
     if program.trace is not None:
         yield errors.TraceReplay(span=program.trace.span)
     if isinstance(program.arrivals, p.Renewal):
         gap = program.arrivals.gap
         draws = e.draws(gap)
-        if control.kinds.of(gap, {}).shapes != {Shape.PHASE} or [d.law for d in draws] != ["exp"]:
+        if clocks and _is_clocked(control.kinds.of(gap, {})):
+            pass
+        elif control.kinds.of(gap, {}).shapes != {Shape.PHASE} or [d.law for d in draws] != ["exp"]:
             texts = [f"~{d.law}" for d in draws] or ["a fixed time"]
             yield errors.RenewalGap(span=gap.span, what=" and ".join(texts))
     span = unlimited_arrivals(program)
@@ -101,13 +108,28 @@ def _admission_looks(control: Control) -> bool:
     return False
 
 
-def _stages(control: Control) -> Iterator[Diagnostic]:
+def _shared_rates(control: Control) -> Iterator[Diagnostic]:
     for stage in control.program.stages:
-        match stage.kind:
-            case p.Step():
-                yield errors.StepStage(span=stage.span, name=stage.name)
-            case p.ProcessorSharing(rate=rate):
-                yield from _steers(control.kinds.of(rate, {}), f"the rate of stage {stage.name}", rate.span)
+        if isinstance(stage.kind, p.ProcessorSharing):
+            rate = stage.kind.rate
+            yield from _steers(control.kinds.of(rate, {}), f"the rate of stage {stage.name}", rate.span)
+
+
+def _step_stages(control: Control) -> Iterator[Diagnostic]:
+    """What a step stage reads must be finite, and its iterations must not hang on more than the state holds."""
+    program = control.program
+    for stage in program.stages:
+        if not isinstance(stage.kind, p.Step):
+            continue
+        for what, x in (("budget", stage.kind.budget), ("cost", stage.kind.cost), ("chunk", stage.kind.chunk)):
+            if x is not None:
+                yield from _steers(control.kinds.of(x, {}), f"the {what} of stage {stage.name}", x.span)
+        if stage.kind.plan_ahead:
+            yield errors.StepStage(span=stage.span, what=f"step stage {stage.name} plans ahead")
+
+    for pool in program.pools:
+        if pool.preempt != "none" and any(isinstance(stage.kind, p.Step) for stage in program.stages):
+            yield errors.StepStage(span=pool.span, what=f"pool {pool.name} preempts")
 
 
 def _pools(control: Control) -> Iterator[Diagnostic]:
@@ -130,14 +152,22 @@ def _keys(kinds: Kinds, env: Environment, place: str, keys: tuple[e.Expr, ...]) 
 # -- the session -----------------------------------------------------------------------------------------------------
 
 
-def _steps(control: Control, fixed_work: bool) -> Iterator[Diagnostic]:
+def _steps(control: Control, fixed_work: bool, clocks: bool) -> Iterator[Diagnostic]:
     reached = control.graph.reachable((control.graph.entry,))
     for place in sorted(reached):
         node = control.graph.nodes[place]
         if isinstance(node.step, p.Run) and not _is_step(control.program, node.step):
             kind = control.kinds.at(place, node.step.work)
-            yield from _work(kind, _span(node.step.work, node), fixed_work)
+            if not (clocks and _is_clocked(kind) and not _is_shared(control.program, node.step)):
+                yield from _work(kind, _span(node.step.work, node), fixed_work)
         for what, x in _steering(node.step, control.program):
+            if (
+                clocks
+                and isinstance(node.step, p.Run)
+                and x is node.step.work
+                and _is_clocked(control.kinds.at(place, x))
+            ):
+                continue
             yield from _steers(control.kinds.at(place, x), what, _span(x, node))
 
 
@@ -147,6 +177,15 @@ def _span(x: e.Expr, node: Node) -> Span:
 
 def _is_step(program: p.Program, run: p.Run) -> bool:
     return any(isinstance(program.stages[i].kind, p.Step) for i in members(run.stage))
+
+
+def _is_shared(program: p.Program, run: p.Run) -> bool:
+    return any(isinstance(program.stages[i].kind, p.ProcessorSharing) for i in members(run.stage))
+
+
+def _is_clocked(kind: Kind) -> bool:
+    """Whether an amount is fixed, out of finitely many, or made of geometric draws (the laws refuse sums of them)."""
+    return kind.shapes <= FINITE | {Shape.SUM} and {s.text for s in kind.sources} <= {"~geometric"}
 
 
 def _steering(step: p.Instruction, program: p.Program) -> Iterator[tuple[str, e.Expr]]:
@@ -247,13 +286,13 @@ def _work(kind: Kind, span: Span, fixed_work: bool) -> Iterator[Diagnostic]:
         yield errors.CompositeWork(span=span, what=what, notes=notes)
 
 
-def _reused_draws(control: Control) -> Iterator[Diagnostic]:
+def _reused_draws(control: Control, clocks: bool) -> Iterator[Diagnostic]:
     """Draws that steer work again after they were spent, or that two attributes share."""
     live_in, needed = control_liveness(control)
     for place, node in enumerate(control.graph.nodes):
         written = ""
         match node.step:
-            case p.Run(work=x) if not _is_step(control.program, node.step):
+            case p.Run(work=x) if clocks or not _is_step(control.program, node.step):
                 pass
             case p.Set(name=name, expr=x) if node.origin in needed:
                 written = name

@@ -107,18 +107,28 @@ class RealKey(Diagnostic):
 
 
 class StepStage(Diagnostic):
-    """A stage that works in iterations."""
+    """A step stage whose iterations hang on more than a state holds."""
 
     code: ClassVar[str] = "SQ609"
+    template: ClassVar[str] = "M6: {what}; the states of a program with step stages do not hold what that takes"
+    hint_template: ClassVar[str] = "`serq run` simulates it; leave it out, and the program can be solved"
+
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClockStartsBetween(Diagnostic):
+    """A fixed time that begins at a random moment of another one."""
+
+    code: ClassVar[str] = "SQ617"
     template: ClassVar[str] = (
-        "M1: the iterations of step stage {name} last a fixed time; chains are made of continuous-time programs only, "
-        "slotted and semi-Markov ones are not enumerated"
+        "M1: a fixed time begins here at a random moment while another one runs, so how they lie to each other is a "
+        "real number"
     )
     hint_template: ClassVar[str] = (
-        "a batch that shares its speed can be written as a stage `ps(phi)` whose rate phi depends on n"
+        "draw one of the two (~exp, ~erlang), let `--phase-type 8` put phases in the place of fixed work, or let "
+        "everything run in slots: fixed and ~geometric times only"
     )
-
-    name: str
 
 
 class TraceReplay(Diagnostic):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from serq.base.errors import LimitError
 from serq.ir import program as p
 from serq.semantics.canonical import Codec
-from serq.semantics.records import DEAD, WAITING, State
+from serq.semantics.records import CLOCK, DEAD, WAITING, State
 
 
 def too_many_states(
@@ -24,6 +24,8 @@ def _most_varied(program: p.Program, codec: Codec, states: Sequence[State]) -> t
     """The variable with the most values, and their number."""
     seen: dict[str, set[object]] = {}
     for record in codec.records:
+        if record.pc == CLOCK:
+            continue
         names = codec.owner_names if record.pc == DEAD else codec.names[record.pc]
         for name, value in zip(names, record.values, strict=True):
             seen.setdefault(f"attribute {name}", set()).add(value)

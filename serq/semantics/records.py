@@ -18,6 +18,8 @@ class Record(NamedTuple):
     unset. `place`: at a stage (stage, law, phase, rank), phase -1 while waiting, rank -1 where no order is kept; in a
     queue (pool, rank, pools of the hold); growing (pool, rank, scope, part, units). `scopes`: per open hold its
     admission rank, then pool and units of each part. `entries`: (pool, units, release rank), rank -1 when dropped.
+    What only programs with clocks have (`serq.semantics.timed_codec`): pc -2 is a clock of no session, and `more` is
+    what step stages ask of a session.
     """
 
     pc: int
@@ -25,10 +27,14 @@ class Record(NamedTuple):
     place: tuple[int, ...] | tuple[Number, ...]
     scopes: tuple[tuple[Number, ...], ...]
     entries: tuple[tuple[int, Number, int], ...]
+    more: tuple[Any, ...] = ()
 
 
 DEAD = -1
 """The `pc` of the record of a dead entry."""
+
+CLOCK = -2
+"""The `pc` of the record of a clock that is no session's: of an iteration, or of the next arrival."""
 
 WAITING = -1
 """The phase of a job that is not in service; also the rank where no order is kept."""

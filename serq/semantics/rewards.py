@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from serq.ir import program as p
-from serq.semantics.records import DEAD, WAITING, Record, State
+from serq.semantics.records import WAITING, Record, State
 
 Vector = tuple[Fraction, ...]
 
@@ -41,7 +41,7 @@ def shares_of(
     for code, record in enumerate(records):
         for pool, units, _ in record.entries:
             shares[f"pool.{program.pools[pool].name}.cached"][code] += units
-        if record.pc == DEAD:
+        if record.pc < 0:
             continue
         shares["sessions.number"][code] = 1
         for scope in record.scopes:

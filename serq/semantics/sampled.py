@@ -148,6 +148,10 @@ class SampledWorld:
 
     # -- clocks ------------------------------------------------------------------------------------------------------
 
+    def tokens(self, work: float) -> float:
+        """The amount itself: it has been drawn."""
+        return work
+
     def start(self, stage: int, job: Job) -> None:
         """Set the clock of a job that enters service, or share the stage with it."""
         sharing = self._sharing[stage]

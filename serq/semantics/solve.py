@@ -59,6 +59,11 @@ def stationary(
     if method not in _methods(exact):
         kind = "rational" if exact else "floating-point"
         raise UsageError(f"there is no {kind} method '{method}'; there are {', '.join(_methods(exact))}")
+    if exact and is_rounded(chain):
+        raise UsageError(
+            "there is no rational solution: the probabilities of what happens while a clock runs are exponentials, "
+            "which are irrational; solve in doubles"
+        )
     states = recurrent_class(chain, source)
     if exact:
         if len(states) > LARGEST_NARROW:
@@ -70,6 +75,11 @@ def stationary(
     if len(states) < chain.size:
         checks = (*checks, f"{chain.size - len(states)} of {chain.size} states are transient or not reached")
     return Solution(_spread(chain.size, states, probabilities), name, residual, bound, checks)
+
+
+def is_rounded(chain: Chain) -> bool:
+    """Whether its rates are doubles that stand for irrational numbers: then there is nothing to solve in rationals."""
+    return chain.embedded is not None and chain.embedded.rounded
 
 
 _Answer = tuple[Sequence[Number], str, float, float | None, tuple[str, ...]]
@@ -141,7 +151,7 @@ def _solve_doubles(chain: Chain, states: Sequence[int], method: str, levels: Lev
     bound = error_of(rates, vector, found)
     if bound is not None:
         checks.append(f"the errors of the probabilities add up to at most {bound:.1e} (proved from the vector)")
-    if len(states) <= LARGEST_COMPARED:
+    if len(states) <= LARGEST_COMPARED and not is_rounded(chain):
         rows = restrict(merged_rates(chain), states)
         order, width = band_order(rows)
         bound = _distance(probabilities, _rational(rows, order if width <= NARROW else None))

@@ -43,7 +43,7 @@ class Stages:
         self, session: Session, stage: int, work: Value, phase: Literal["prefill", "decode"], growing: Allocation | None
     ) -> Job:
         """A session becomes a resident of a step stage, in the order of admission, the never admitted last."""
-        job = self._new_job(stage, work, session)
+        job = self._new_job(stage, self._world.tokens(work), session)
         job.phase = phase
         job.growing = growing
         if growing is not None:

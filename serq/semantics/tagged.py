@@ -17,11 +17,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from serq.base.errors import LimitError, OutsideFragmentError
+from serq.base.errors import LimitError, OutsideFragmentError, UsageError
 from serq.ir import program as p
 from serq.ir.chain import Chain, Solution, Transition
 from serq.ir.evaluate import Value
 from serq.ir.expr import Number
+from serq.semantics.continuous import NO_LAWS
 from serq.semantics.control import control_of
 from serq.semantics.explore import ExploreOptions, with_limit
 from serq.semantics.fragment import violations
@@ -31,6 +32,7 @@ from serq.semantics.passages import Passage
 from serq.semantics.paused import without
 from serq.semantics.records import WAITING, State
 from serq.semantics.symbols import rational
+from serq.semantics.timing import has_clocks
 
 Solve = Callable[[Chain], Solution]
 """What finds the stationary vector of a chain."""
@@ -65,6 +67,8 @@ class Tagging:
     def __init__(self, program: p.Program, options: ExploreOptions, observes: tuple[str, ...] | None = None) -> None:
         self.program = program = with_limit(program, options.limit)
         self.options = options
+        if has_clocks(control_of(program)):
+            raise UsageError(NO_LAWS)
         found = violations(program, fixed_work=options.phase_type is not None)
         if found:
             raise OutsideFragmentError(program.source, found)

@@ -54,6 +54,9 @@ class World(Protocol):
     def is_zero(self, work: Work) -> bool:
         """Whether a run of this work completes at once."""
 
+    def tokens(self, work: Work) -> Value:
+        """What a step stage counts down of an amount of tokens (the interpreter: the amount itself)."""
+
     def start(self, stage: int, job: Job) -> None:
         """A job enters service: on a fifo a server is free, on ps and delay at once.
 

@@ -7,6 +7,7 @@ from serq.ir.measures import condition_measures
 from serq.ir.program import Delay, Program
 from serq.ir.results import Estimate
 from serq.pipeline import Solved
+from serq.semantics.continuous import in_continuous_time
 from serq.semantics.generator import merged_rates, restrict
 from serq.semantics.metastability import Metastability, metastability
 from serq.semantics.steady import recurrent_class
@@ -17,6 +18,7 @@ METHOD = "eigenvalues next to 0, mean first passages"
 def conditions(program: Program, solved: Solved) -> Metastability:
     """The verdict on the recurrent class. LimitError when its eigenvalues are not found."""
     chain = solved.chain
+    in_continuous_time(chain, "metastability is a question")
     states = recurrent_class(chain, program.source)
     delays = [chain.state_rewards[f"stage.{s.name}.number"] for s in program.stages if isinstance(s.kind, Delay)]
     present = chain.state_rewards["sessions.number"]

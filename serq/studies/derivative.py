@@ -15,7 +15,7 @@ from serq.ir.program import Program
 from serq.pipeline import RATIONAL_BY_DEFAULT, SolveOptions, explore_chain
 from serq.semantics.generator import merged_rates
 from serq.semantics.sensitivity import Slope, slopes
-from serq.semantics.solve import stationary
+from serq.semantics.solve import is_rounded, stationary
 from serq.studies.rates import Slopes, points_at
 
 Reload = Callable[[Fraction], Program]
@@ -40,6 +40,8 @@ def derivatives(program: Program, constant: str, reload: Reload, options: SolveO
     at = _value(program, constant)
     points = points_at(at)
     chain = explore_chain(program, options)
+    if is_rounded(chain):
+        raise UsageError("the rates of this semi-Markov program are rounded: there is no exact derivative of them")
     exact = chain.size <= RATIONAL_BY_DEFAULT if options.exact is None else options.exact
     solution = stationary(chain, exact=exact, method=options.method, source=program.source)
     chains = [chain, *(_nearby(constant, reload, x, options) for x in points[1:])]

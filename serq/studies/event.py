@@ -16,6 +16,7 @@ from serq.ir import program as p
 from serq.ir.chain import Chain, Solution
 from serq.ir.expr import Number
 from serq.pipeline import RATIONAL_BY_DEFAULT, SolveOptions, explore_chain, limited, load_text
+from serq.semantics.continuous import in_continuous_time
 from serq.semantics.counterfactual import Counterfactual, EventPrice, Solve
 from serq.semantics.solve import stationary
 
@@ -66,7 +67,9 @@ def with_event(program: p.Program, event: str, at: str | None) -> str:
 
 def counterfactual(program: p.Program, options: SolveOptions) -> Counterfactual:
     """The chain of a program made by `with_event`."""
-    return Counterfactual(explore_chain(program, options), KEPT, CHANGED, _solver(program, options))
+    chain = explore_chain(program, options)
+    in_continuous_time(chain, "the price of one event is a question")
+    return Counterfactual(chain, KEPT, CHANGED, _solver(program, options))
 
 
 def _solver(program: p.Program, options: SolveOptions) -> Solve:

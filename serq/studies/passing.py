@@ -13,6 +13,7 @@ from serq.ir.expr import Number
 from serq.ir.program import Program
 from serq.ir.results import Estimate
 from serq.pipeline import SolveOptions, explore_chain, solve_chain
+from serq.semantics.continuous import in_continuous_time
 from serq.semantics.first_passage import mean_times
 from serq.semantics.generator import merged_rates
 from serq.semantics.predicates import states_where
@@ -52,6 +53,7 @@ def passing(
     if time is None and until is None:
         raise UsageError("say which time, or until which states")
     chain = explore_chain(program, options, progress)
+    in_continuous_time(chain, "--transient and --until are questions")
     start = _start(chain, program, initial, options)
     estimates = () if time is None else values_at(chain, start, time)
     if until is None:

@@ -118,6 +118,9 @@ class ToyWorld:
     def is_zero(self, work: float) -> bool:
         return work == 0
 
+    def tokens(self, work: float) -> float:
+        return work
+
     def start(self, stage: int, job: Job) -> None:
         if isinstance(self.program.stages[stage].kind, p.ProcessorSharing):
             self.shared.setdefault(stage, {})[job.number] = job.work

@@ -157,7 +157,7 @@ def test_a_serving_model_gives_every_reason_with_its_line() -> None:
     shown: dict[str, list[str]] = {}
     for d in found:
         shown.setdefault(d.code, []).append(lines[d.span.line - 1][d.span.column - 1 :])
-    assert [text.split()[:2] for text in shown["SQ609"]] == [["stage", "engine"]]
+    assert [text.split()[:2] for text in shown["SQ609"]] == [["pool", "kv"]]
     assert [text.split(")")[0] for text in shown["SQ612"]] == ["lam"]
     # A number that steers is one complaint, at the first place that it reaches; the others are named with their lines.
     assert [text.startswith("min(max(") for text in shown["SQ604"]] == [True]
