@@ -116,7 +116,6 @@ class StepStage(Diagnostic):
     what: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class ClockStartsBetween(Diagnostic):
     """A fixed time that begins at a random moment of another one."""
 
