@@ -8,31 +8,25 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import astuple, dataclass
 from typing import Literal
 
-from serq.base.diagnostics import Diagnostic
 from serq.base.errors import RunError, UsageError
 from serq.codegen import jit
 from serq.codegen.program import Backend
 from serq.engine.results import EngineResult, Log, StageRow, Waiting
 from serq.engine.run import EnoughError, Pause, Simulator, simulator
 from serq.engine.settings import Settings
-from serq.engine.sites import Fault, FaultRaised, Site
+from serq.engine.sites import FaultRaised
 from serq.engine.supported import why_not
 from serq.ir import program as p
-from serq.ir.expr import LawName
-from serq.ir.laws import Law, problem_of
-from serq.semantics import errors
+from serq.semantics.limits import beginners
 from serq.semantics.memory import check_population, memory_in_use
 from serq.semantics.options import BATCHES, RunOptions
-from serq.semantics.progress import beginners
 from serq.semantics.quantiles import Observations
-from serq.semantics.reference import Progress, RunResult, StoppedError, stopped_at
-from serq.semantics.replications import replicate
+from serq.semantics.run_result import Progress, RunResult, StoppedError, stopped_at
 from serq.semantics.series import series_of
 from serq.semantics.statistics import Counts
 from serq.semantics.tallies import PoolSums, Samples, SessionSums, StageSums
 from serq.sketched import sketched
 from serq.traces.corpus import Corpus
-from serq.traces.reader import trace_of
 
 Engine = Literal["auto", "compiled", "reference"]
 """`auto` compiles what can be compiled."""
@@ -72,6 +66,8 @@ def run_replications(
     if engine == "compiled" and why:
         raise UsageError(f"the compiled engine cannot run this: {why}; use --engine reference")
     if engine == "reference" or why or replications < 1:
+        from serq.semantics.replications import replicate  # loads the interpreter
+
         return Simulated(replicate(program, options, replications, jobs, progress), "reference", why)
     return run_compiled(program, options, replications, jobs, progress, opt=None)
 
@@ -110,10 +106,12 @@ def run_compiled(
         first_commands=limits.first_commands * beginners(program, limits),
     )  # fmt: skip
     compiled = simulator(program, keep, backend, checked=bounds_checked, opt=opt)
-    runs = _Replications(compiled, settings, options, replications, trace_of(program, options.trace))
+    runs = _Replications(compiled, settings, options, replications, _corpus(program, options.trace))
     try:
         found = runs.in_turn(progress) if min(jobs, replications) <= 1 else runs.side_by_side(jobs, progress)
     except FaultRaised as raised:
+        from serq.faults import diagnostic_of
+
         raise RunError(program.source, [diagnostic_of(program, raised.fault, limits.commands)]) from None
     except _CutError as cut:
         raise _stopped(program, cut.replication, cut.result, keep) from None
@@ -121,6 +119,15 @@ def run_compiled(
     if keep:
         return Simulated(results, "compiled")
     return Simulated(results, "compiled", "", _observations(program, found))
+
+
+def _corpus(program: p.Program, given: str | None) -> Corpus | None:
+    """The trace that the program replays, if any; most do not, and load no reader."""
+    if program.trace is None and given is None:
+        return None
+    from serq.traces.reader import trace_of
+
+    return trace_of(program, given)
 
 
 def _observations(program: p.Program, found: Sequence[EngineResult]) -> dict[str, Observations]:
@@ -249,75 +256,3 @@ def _samples(log: Log) -> Samples:
     samples.values, samples.times, samples.sessions, samples.turns = log.values, log.times, log.sessions, log.turns
     samples.closed = len(log.values)
     return samples
-
-
-# -- faults ----------------------------------------------------------------------------------------------------------
-
-
-def diagnostic_of(program: p.Program, fault: Fault, commands: int) -> Diagnostic:
-    """The fault in the words of the reference."""
-    site, serial, value = fault.site, fault.serial, fault.values[0]
-    stage = program.stages[fault.place].name if 0 <= fault.place < len(program.stages) else ""
-    time = f"{fault.time:g}"
-    match site.kind:
-        case "work":
-            return errors.BadWork(span=site.span, session=serial, stage=stage, problem=_work_problem(value))
-        case "probability":
-            return errors.BadProbability(span=site.span, session=serial, value=f"{value:g}")
-        case "index":
-            last = site.size - 1
-            return errors.BadIndex(span=site.span, name=site.name, value=f"{value:g}", size=site.size, last=last)
-        case "unset":
-            return errors.UnsetAttribute(span=site.span, session=serial, name=site.name)
-        case "capacity":
-            what = f"capacity for n = {int(fault.values[1])}"
-            return errors.BadStageValue(span=site.span, what=what, stage=stage, value=f"{value:g}")
-        case "step":
-            limit = ", and finite" if site.name == "cost" and value == value else ""
-            shown = f"{value:g}"
-            return errors.BadStageValue(span=site.span, what=site.name, stage=stage, value=shown, limit=limit)
-        case "commands":
-            return errors.ZeroTimeLoop(span=site.span, limit=commands, time=time, session=serial)
-        case "replacement":
-            return errors.EndlessReplacement(span=site.span, ended=fault.place, time=time)
-        case "count":
-            return errors.BadCount(span=site.span, session=serial, value=f"{value:g}")
-        case "law":
-            return _bad_law(fault)
-        case "gap":
-            text = f"0, {fault.place} times in a row" if value == 0.0 else f"{value:g}"
-            return errors.BadGap(span=site.span, value=text)
-        case _:
-            return _pool_diagnostic(site, serial, program.pools[fault.place].name, fault.values)
-
-
-def _pool_diagnostic(site: Site, serial: int, pool: str, values: tuple[float, ...]) -> Diagnostic:
-    """The same for what happens to the holds of a session."""
-    match site.kind:
-        case "units":
-            return errors.BadUnits(span=site.span, what=site.name, session=serial, pool=pool)
-        case "twice":
-            return errors.PoolTwice(span=site.span, session=serial, pool=pool)
-        case "held":
-            return errors.NotHeld(span=site.span, session=serial, pool=pool)
-        case "never fits":
-            needed, cap = f"{values[0]:g}", f"{values[1]:g}"
-            return errors.NeverFits(span=site.span, session=serial, pool=pool, needed=needed, cap=cap)
-        case "livelock":
-            return errors.Livelock(span=site.span, session=serial, pool=pool, count=int(values[0]))
-        case _:
-            raise AssertionError(site)
-
-
-def _work_problem(work: float) -> str:
-    if work != work:
-        return "it is NaN"
-    return f"{work:g} is negative" if work < 0.0 else "it is infinite"
-
-
-def _bad_law(fault: Fault) -> Diagnostic:
-    site = fault.site
-    args = fault.values[: site.size]
-    law: LawName = site.name  # type: ignore[assignment]
-    problem = problem_of(Law(law, args)) or ""
-    return errors.BadLaw(span=site.span, law=law, arguments=", ".join(f"{a:g}" for a in args), problem=problem)

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from serq.semantics.distributions import Distributions
     from serq.semantics.explore import ExploreOptions
     from serq.semantics.options import RunOptions
-    from serq.semantics.reference import RunResult
     from serq.semantics.replay import Progress as ReplayProgress
     from serq.semantics.replay import Replayed, ReplayOptions
     from serq.semantics.report import RunReport
+    from serq.semantics.run_result import RunResult
     from serq.semantics.step_log import Step
 
 RATIONAL_BY_DEFAULT = 400
@@ -206,8 +206,8 @@ def simulate(
     """
     from serq.engines import run_replications
     from serq.running import automatic_warmup, partial, remarks_on
-    from serq.semantics.reference import StoppedError
     from serq.semantics.report import report_of
+    from serq.semantics.run_result import StoppedError
 
     settings, n, jobs = run_options(program, options), options.replications, options.jobs
     remarks = remarks_on(settings)

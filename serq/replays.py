@@ -14,11 +14,11 @@ from serq.engine.run import simulator
 from serq.engine.settings import Settings
 from serq.engine.sites import FaultRaised
 from serq.engine.supported import why_not
-from serq.engines import Engine, diagnostic_of
+from serq.engines import Engine
+from serq.faults import diagnostic_of
 from serq.ir import program as p
-from serq.semantics.machine import Limits
+from serq.semantics.limits import Limits, beginners
 from serq.semantics.memory import check_population, memory_in_use
-from serq.semantics.progress import beginners
 from serq.semantics.replay import Progress, Replayed, ReplayOptions, horizon_of, replay, seed_of, unsent
 from serq.semantics.request_log import RequestRows
 from serq.semantics.step_log import Step

@@ -5,8 +5,8 @@ from dataclasses import replace
 from serq.engines import Engine, run_replications, why_not_compiled
 from serq.ir.program import Program
 from serq.semantics.options import RunOptions
-from serq.semantics.reference import Progress, StoppedError
 from serq.semantics.report import PartialError, report_of
+from serq.semantics.run_result import Progress, StoppedError
 from serq.semantics.warmup import PARTS, Warmup, warmup_of
 
 _PILOTS = 8

@@ -7,8 +7,8 @@ from serq.base.errors import UsageError
 from serq.ir.program import Program
 from serq.ir.provenance import provenance
 from serq.ir.results import Estimate
-from serq.semantics.reference import RunResult
 from serq.semantics.report import RunReport
+from serq.semantics.run_result import RunResult
 
 
 @dataclass(frozen=True)

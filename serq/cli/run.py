@@ -22,7 +22,7 @@ from serq.pipeline import SimulateOptions, simulate
 from serq.semantics.report import PartialError, RunReport, Section
 
 if TYPE_CHECKING:
-    from serq.semantics.reference import RunResult
+    from serq.semantics.run_result import RunResult
     from serq.studies.precision import Reached, Until
 
 _ENGINE = "Compiled or reference: the same numbers. auto: compiled where possible."

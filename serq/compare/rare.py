@@ -21,7 +21,7 @@ from serq.ir.flow import observes_of_time
 from serq.ir.measures import Measure, measures_of
 from serq.ir.program import Program
 from serq.semantics.estimate import Batches
-from serq.semantics.reference import RunResult
+from serq.semantics.run_result import RunResult
 from serq.semantics.series import batches_of
 
 _SHARE = 1 / 8

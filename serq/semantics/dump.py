@@ -7,7 +7,7 @@ from typing import Literal
 
 from serq.base.errors import UsageError
 from serq.base.output import cannot_write, make_directory
-from serq.semantics.reference import RunResult
+from serq.semantics.run_result import RunResult
 from serq.semantics.tallies import Samples
 
 Format = Literal["csv", "parquet"]

@@ -17,7 +17,8 @@ from serq.semantics.control import Control
 from serq.semantics.enumerated import EnumeratedWorld
 from serq.semantics.fragment_errors import NoAmount
 from serq.semantics.impulses import Impulses
-from serq.semantics.machine import Limits, Machine
+from serq.semantics.limits import Limits
+from serq.semantics.machine import Machine
 from serq.semantics.phases import WorkLaws
 from serq.semantics.records import WAITING, Quotients, Record, State
 from serq.semantics.symbols import RealNumberError, constant_text, rational

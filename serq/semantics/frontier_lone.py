@@ -14,7 +14,8 @@ from serq.ir import program as p
 from serq.semantics.configuration import Allocation, Claim, Configuration, Entry, Job, Scope, Session, Status
 from serq.semantics.enumerated import EnumeratedWorld
 from serq.semantics.events import Events, Impulse, real_number
-from serq.semantics.machine import Limits, Machine
+from serq.semantics.limits import Limits
+from serq.semantics.machine import Machine
 from serq.semantics.records import DEAD, WAITING, Record
 from serq.semantics.symbols import RealNumberError
 

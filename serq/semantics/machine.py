@@ -9,8 +9,9 @@ from serq.ir.evaluate import Value
 from serq.semantics.cache import Caches
 from serq.semantics.commands import Commands
 from serq.semantics.configuration import Claim, Configuration, Entry, Job, Session, Status
+from serq.semantics.limits import Limits
 from serq.semantics.pools import Pools
-from serq.semantics.progress import Limits, Progress
+from serq.semantics.progress import Progress
 from serq.semantics.rules import HoldRule, PoolRule, StepRule
 from serq.semantics.scene import Frame
 from serq.semantics.stages import Stages

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from serq.base.errors import UsageError
 from serq.ir import program as p
-from serq.semantics.machine import Limits
+from serq.semantics.limits import Limits
 
 DEFAULT_SEED = 1
 BATCHES = 32

@@ -18,7 +18,7 @@ from typing import Protocol
 from serq.ir.measures import QUANTILES
 from serq.ir.results import Estimate
 from serq.semantics.estimate import Batches, Over, estimate, student_quantile
-from serq.semantics.reference import RunResult
+from serq.semantics.run_result import RunResult
 from serq.semantics.summary import Summary, quantile, summary_of
 
 

@@ -3,11 +3,6 @@
 Written for reading: what a compiled engine does must equal this, event for event.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Self
-
-from serq.base.errors import LimitError
 from serq.ir import expr as e
 from serq.ir import program as p
 from serq.semantics.arrivals import Arrivals
@@ -17,59 +12,15 @@ from serq.semantics.machine import Machine
 from serq.semantics.memory import memory_in_use
 from serq.semantics.online import EstimatingStatistics, reads_estimates
 from serq.semantics.options import RunOptions
+from serq.semantics.run_result import Progress, RunResult, StoppedError, stopped_at
 from serq.semantics.sampled import SampledWorld
-from serq.semantics.series import Series, series_of
-from serq.semantics.statistics import Counts, Statistics, Window
-from serq.semantics.tallies import Samples
+from serq.semantics.series import series_of
+from serq.semantics.statistics import Statistics, Window
 from serq.traces.corpus import Corpus
 from serq.traces.reader import trace_of
 
-Progress = Callable[[float], object]
-"""Told from time to time which part of the run is done, from 0 to 1. What it raises stops the run."""
-
 _PAUSE = 4096
 """Events between two looks at the limits and the progress."""
-
-
-@dataclass(frozen=True)
-class RunResult:
-    """One replication. `series` holds every measure by name, `samples` the values of every observe.
-
-    `rested` is the time of the last event when nothing could happen any more before the horizon, else None; `waiting`
-    then describes the sessions that wait for ever.
-    """
-
-    replication: int
-    series: dict[str, Series]
-    samples: dict[str, Samples]
-    counts: Counts
-    events: int
-    rested: float | None = None
-    waiting: tuple[str, ...] = ()
-
-
-class StoppedError(LimitError):
-    """A run reached a limit on its events or its memory.
-
-    `result` is what its replication has counted until then, None within the warm-up. `observations` by observe (see
-    `serq.semantics.quantiles.Observations`) stand for its samples where it kept none.
-    """
-
-    def __init__(
-        self, message: str, result: RunResult | None = None, observations: Mapping[str, Any] | None = None
-    ) -> None:
-        self.result = result
-        self.observations = observations
-        super().__init__(message)
-
-    def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
-        """Made again from its parts in another process."""
-        return type(self), (str(self), self.result, self.observations)
-
-
-def stopped_at(reached: str, time: float, horizon: float, present: int) -> str:
-    """The message: which limit, and how far the run had come."""
-    return f"the run was stopped at {reached}: time {time:g} of {horizon:g}, {present} sessions present"
 
 
 def simulate(

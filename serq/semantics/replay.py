@@ -18,7 +18,8 @@ from serq.semantics.configuration import Claim, Session, Status
 from serq.semantics.errors import NeverAdmitted, WaitsForEver
 from serq.semantics.fan_out import FanOut
 from serq.semantics.invariants import check_invariants
-from serq.semantics.machine import Limits, Machine
+from serq.semantics.limits import Limits
+from serq.semantics.machine import Machine
 from serq.semantics.memory import memory_in_use
 from serq.semantics.online import EstimatingStatistics, reads_estimates
 from serq.semantics.options import DEFAULT_SEED

@@ -9,7 +9,8 @@ from serq.base.errors import LimitError, UsageError
 from serq.ir import program as p
 from serq.semantics.memory import SESSION_BYTES, check_population
 from serq.semantics.options import RunOptions
-from serq.semantics.reference import Interpreter, Progress, RunResult
+from serq.semantics.reference import Interpreter
+from serq.semantics.run_result import Progress, RunResult
 from serq.traces.corpus import Corpus
 from serq.traces.reader import trace_of
 

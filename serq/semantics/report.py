@@ -17,7 +17,7 @@ from serq.ir.results import Estimate
 from serq.semantics.estimate import MOST_BATCHES, Over, estimate
 from serq.semantics.options import RunOptions
 from serq.semantics.quantiles import Observations, quantiles_of, samples_of
-from serq.semantics.reference import RunResult
+from serq.semantics.run_result import RunResult
 from serq.semantics.series import batches_of
 from serq.semantics.stability import Stability, stability_of
 from serq.semantics.summary import Summary

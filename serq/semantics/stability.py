@@ -11,7 +11,7 @@ from itertools import pairwise
 from statistics import NormalDist
 from typing import Literal
 
-from serq.semantics.reference import RunResult
+from serq.semantics.run_result import RunResult
 from serq.semantics.trends import Trend, trend_of
 
 Kind = Literal["stationary", "not yet stationary", "growing", "drained", "stuck"]

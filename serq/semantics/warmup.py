@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from serq.semantics.reference import RunResult
+from serq.semantics.run_result import RunResult
 from serq.semantics.stability import states_of
 
 PARTS = 1000

@@ -15,8 +15,8 @@ from serq.base.errors import UsageError
 from serq.ir.program import Program
 from serq.ir.results import Estimate
 from serq.pipeline import SimulateOptions, run_options, simulate
-from serq.semantics.reference import RunResult
 from serq.semantics.report import RunReport
+from serq.semantics.run_result import RunResult
 
 FEWEST = 10
 """Replications of the first round: of fewer the half width itself is known too badly to stop by it."""

@@ -10,8 +10,8 @@ from serq.codegen import jit
 from serq.engine.supported import why_not
 from serq.engines import run_compiled
 from serq.pipeline import load, load_text
+from serq.semantics.limits import Limits
 from serq.semantics.options import options_of
-from serq.semantics.progress import Limits
 from serq.semantics.reference import simulate
 
 CASES = {path.stem: load(path).program for path in sorted((Path(__file__).parent / "run").glob("*.sq"))}

@@ -19,8 +19,9 @@ from serq.exporters.prism import Prism, PrismExport
 from serq.ir.chain import Chain
 from serq.ir.program import Program
 from serq.semantics.options import options_of
-from serq.semantics.reference import RunResult, simulate
+from serq.semantics.reference import simulate
 from serq.semantics.report import RunReport, report_of
+from serq.semantics.run_result import RunResult
 
 DATA = Path(__file__).parents[1] / "data" / "values" / "field_reports.json"
 REPORTS: dict[str, dict[str, Any]] = {entry["id"]: entry for entry in json.loads(DATA.read_text("utf-8"))}

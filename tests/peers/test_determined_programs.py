@@ -15,8 +15,9 @@ from serq import models, pipeline
 from serq.base.errors import RunError
 from serq.ir.program import Fifo, Program
 from serq.semantics.options import options_of
-from serq.semantics.reference import RunResult, simulate
+from serq.semantics.reference import simulate
 from serq.semantics.report import RunReport, report_of
+from serq.semantics.run_result import RunResult
 
 SEEDS = range(90)
 CLOSE = 1e-12

@@ -10,7 +10,8 @@ from serq.engines import run_compiled
 from serq.ir.program import Program
 from serq.pipeline import SimulateOptions, run_options
 from serq.semantics.options import RunOptions
-from serq.semantics.reference import RunResult, simulate
+from serq.semantics.reference import simulate
+from serq.semantics.run_result import RunResult
 from serq.semantics.statistics import Counts
 
 

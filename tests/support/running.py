@@ -5,8 +5,9 @@ from dataclasses import replace
 from serq.ir.program import Program
 from serq.pipeline import load_text
 from serq.semantics.options import RunOptions, options_of
-from serq.semantics.reference import RunResult, simulate
+from serq.semantics.reference import simulate
 from serq.semantics.report import RunReport, report_of
+from serq.semantics.run_result import RunResult
 
 
 def program_of(text: str, **sets: str) -> Program:

@@ -14,7 +14,8 @@ from serq.ir.evaluate import Doubles
 from serq.pipeline import load_text
 from serq.semantics.configuration import Claim, Entry, Job, Session
 from serq.semantics.invariants import check_invariants
-from serq.semantics.machine import Limits, Machine
+from serq.semantics.limits import Limits
+from serq.semantics.machine import Machine
 from serq.semantics.world import Recorder
 
 Turn = Mapping[str, float]

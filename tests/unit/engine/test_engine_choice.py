@@ -12,8 +12,8 @@ from serq.engines import run_compiled, run_replications, why_not_compiled
 from serq.ir.measures import QUANTILES
 from serq.pipeline import SimulateOptions, load_text, run_options, simulate
 from serq.semantics.memory import memory_in_use
-from serq.semantics.reference import StoppedError
 from serq.semantics.report import PartialError
+from serq.semantics.run_result import StoppedError
 
 QUEUE = """stage s : fifo; workload { arrive poisson(0.5); }
 session { set t = now; run s (~exp(1)); observe r = now - t; }

@@ -5,7 +5,7 @@ from toy import play
 
 from serq.base.diagnostics import Diagnostic
 from serq.base.errors import LimitError, RunError
-from serq.semantics.machine import Limits
+from serq.semantics.limits import Limits
 
 FEW = Limits(commands=5_000, preemptions=200, replacements=50)
 

@@ -9,8 +9,8 @@ import pytest
 from running import answer, options, program_of, report, run, seen, values
 
 from serq.base.errors import LimitError, RunError, UsageError
+from serq.semantics.limits import Limits
 from serq.semantics.options import options_of
-from serq.semantics.progress import Limits
 from serq.semantics.reference import simulate
 
 END = " run { horizon 40; warmup 0; seed 1; }"
