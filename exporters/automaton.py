@@ -1,17 +1,19 @@
 """The session as an automaton: local states where time passes, and passages between them.
 
-A `Place` is a program point and the values of the attributes that are still needed there; a `Passage` is what may
-happen between two places: with which probability, under which condition on the deployment, and which observes and
-completions it passes. The automaton is derived from the linked program alone, whatever its names and order.
+A `Place` is a program point and the values of the attributes that are still needed there, a `Claim` the same in the
+queue of a pool; a `Passage` is what may happen between two of them: with which probability, under which condition on
+the deployment, and which observes and completions it passes. The automaton is derived from the linked program alone,
+whatever its names and order.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from serq.base.diagnostics import Diagnostic
 from serq.base.source import Span
 from serq.exporters.errors import NoCounterForm, NotSymbolicError, TooManyPlaces
+from serq.exporters.memory import Claim
 from serq.exporters.partial import Partial
-from serq.exporters.passages import Passage, Place, Session, Walk
+from serq.exporters.passages import Passage, Place, Rest, Session, Walk
 from serq.ir import program as p
 
 PLACE_LIMIT = 64
@@ -20,13 +22,22 @@ _STEPS = 10_000
 
 @dataclass
 class Automaton:
-    """Places in the order in which they were found, and the passages out of the start and out of each place."""
+    """Places in the order in which they were found, and the passages out of the start and out of each place.
+
+    Where a session can rest with something cached it can also lose it: then both places are there.
+    """
 
     program: p.Program
     partial: Partial
     places: list[Place] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
     start: list[Passage] = field(default_factory=list)
-    after: dict[Place, list[Passage]] = field(default_factory=dict)
+    after: dict[Rest, list[Passage]] = field(default_factory=dict)
+
+
+def evicted(place: Place, pool: int) -> Place:
+    """The place of a session whose prefix in that pool has been evicted."""
+    return replace(place, memory=place.memory.caching(pool, 0))
 
 
 def automaton(program: p.Program) -> Automaton:
@@ -48,9 +59,9 @@ class _Builder:
         self.out.start = self._passages(self.session.begin())
         todo = self._new(self.out.start)
         while todo:
-            place = todo.pop(0)
-            self.out.after[place] = self._passages(self.session.resume(place))
-            todo += self._new(self.out.after[place])
+            rest = todo.pop(0)
+            self.out.after[rest] = self._passages(self.session.resume(rest))
+            todo += self._new(self.out.after[rest])
         if self.problems:
             raise NotSymbolicError(self.program.source, self._reasons())
         return self.out
@@ -61,13 +72,21 @@ class _Builder:
         refused = [d for (span, _), d in self.problems.items() if span in holds]
         return refused or list(self.problems.values())
 
-    def _new(self, passages: list[Passage]) -> list[Place]:
-        new = []
-        for passage in passages:
-            if passage.target is not None and passage.target not in self.out.places:
-                self.out.places.append(passage.target)
-                new.append(passage.target)
-        if len(self.out.places) > PLACE_LIMIT:
+    def _new(self, passages: list[Passage]) -> list[Rest]:
+        new: list[Rest] = []
+        targets = [passage.target for passage in passages if passage.target is not None]
+        while targets:
+            rest = targets.pop(0)
+            known: list[Place] | list[Claim] = self.out.places if isinstance(rest, Place) else self.out.claims
+            if rest in known:
+                continue
+            new.append(rest)
+            if isinstance(rest, Claim):
+                self.out.claims.append(rest)
+            else:
+                self.out.places.append(rest)
+                targets += [evicted(rest, pool) for pool, _ in rest.memory.entries]
+        if len(self.out.places) + len(self.out.claims) > PLACE_LIMIT:
             limit = TooManyPlaces(span=self.program.code[0].span, limit=PLACE_LIMIT)
             raise NotSymbolicError(self.program.source, [limit])
         return new

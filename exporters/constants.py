@@ -61,6 +61,12 @@ class Constants:
             return literal(Fraction(folded.exact))
         return self._printer().number(folded.expr)
 
+    def is_open(self, folded: p.Folded) -> bool:
+        """Whether a constant that stays open is in the expression."""
+        names = _named(folded.expr)
+        inner = {n for name in names for n in _named(self.program.constant(name).folded.expr)}
+        return any(not self._fixed(name) for name in names | inner)
+
     def _mark_integer(self, folded: p.Folded) -> bool:
         """Note that the constants of the expression are whole numbers; False when it cannot stay an expression."""
         nodes = e.walk(folded.expr)
@@ -76,7 +82,7 @@ class Constants:
         return True
 
     def _printer(self) -> Printer:
-        def state(node: e.StageState | e.Context) -> Piece:
+        def state(node: e.StageState | e.PoolState | e.Context) -> Piece:
             raise NoTextError("a constant")
 
         return Printer(self.use, state)
@@ -128,6 +134,7 @@ def bounding(program: p.Program, partial: Partial) -> set[str]:
     other value allows the same courses, or fewer.
     """
     names = {n for s in program.stages if isinstance(s.kind, p.Fifo) for n in _named(s.kind.servers.expr)}
+    names |= {n for pool in program.pools for n in _named(pool.cap.expr)}
     for instruction in (*program.init, *program.code):
         match instruction:
             case p.Branch(probability=test) if not _inner(test, partial):
@@ -136,6 +143,8 @@ def bounding(program: p.Program, partial: Partial) -> set[str]:
                 names |= _named(value) - _weights(value, partial)
             case p.Choose(count=count, keys=keys):
                 names |= {name for expr in (count, *keys) for name in _named(expr)}
+            case p.Hold(parts=parts):
+                names |= {name for part in parts for name in _named(part.units)}
     return names
 
 

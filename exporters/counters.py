@@ -4,9 +4,8 @@ This is what PRISM text and JANI have in common; each of the two only writes it 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from serq.exporters.rewards import Reward
 from serq.exporters.text import Piece
 
 
@@ -45,9 +44,20 @@ class Command:
     branches: tuple[Branch, ...]
 
 
+@dataclass
+class Reward:
+    """A reward structure: guards and what is earned per unit of time where they hold."""
+
+    identifier: str
+    meaning: str
+    items: list[tuple[str, Piece]] = field(default_factory=list)
+
+
 @dataclass(frozen=True)
 class CounterModel:
-    """The whole model. `formulas` and `labels` are pairs of a name and a text; `remarks` are for people."""
+    """The whole model. `formulas` and `labels` are pairs of a name and a text; `remarks` are for people. `requires` are
+    tests of the constants: for others the model means nothing and has to be refused.
+    """
 
     remarks: tuple[str, ...]
     constants: tuple[ConstantDeclaration, ...]
@@ -56,6 +66,7 @@ class CounterModel:
     commands: tuple[Command, ...]
     labels: tuple[tuple[str, str], ...]
     rewards: tuple[Reward, ...]
+    requires: tuple[str, ...] = ()
 
 
 def prism_text(model: CounterModel) -> str:
@@ -84,6 +95,9 @@ def _module(model: CounterModel) -> list[str]:
     for command in model.commands:
         branches = " + ".join(f"{b.rate} : {_updates(b.updates)}" for b in command.branches)
         out.append(f"  [] {' & '.join(command.guards) or 'true'} -> {branches};")
+    # A negative rate is an error in every tool, which a range without a value is not.
+    for test in model.requires:
+        out.append(f"  [] !({test}) -> ({test} ? 1 : -1) : true; // refuses other constants")
     return [*out, "endmodule"]
 
 

@@ -43,22 +43,22 @@ def _depends(automaton: Automaton) -> bool:
 
 def _all_at(first: Passage, layout: Layout, printer: Printer, population: Piece) -> Mapping[str, Piece]:
     place = first.target
-    if place is None:
+    if not isinstance(place, Place):
         return {}
     counter = _first_counter(layout, place)
     station = layout.station_of[place.stage]
-    if station.waiting is None:
+    if station.line is None:
         return {counter: population}
     assert isinstance(station.kind, p.Fifo)
     servers = printer.number(station.kind.servers.expr)
     waiting = Piece(f"max({population.at(SUM)} - {servers.at(PRODUCT)}, 0)")
-    out = {counter: Piece(f"min({population}, {servers})"), station.waiting: waiting}
-    code = station.places.index(place)
-    if station.word and code:
-        base = station.base
+    out = {counter: Piece(f"min({population}, {servers})"), station.line.counter(place): waiting}
+    code = station.line.classes.index(place)
+    if station.line.word and code:
+        base = station.line.base
         ones = f"(pow({base}, {waiting}) - 1)"
         text = ones if base == 2 else f"{ones} / {base - 1}"
-        out[station.word] = Piece(text if code == 1 else f"{code} * {Piece(ones).at(ATOM)} / {base - 1}", PRODUCT)
+        out[station.line.word] = Piece(text if code == 1 else f"{code} * {Piece(ones).at(ATOM)} / {base - 1}", PRODUCT)
     return out
 
 
@@ -85,7 +85,7 @@ class _OneByOne:
             ways = [w for w in self.automaton.start if all(self._holds(g) for g in w.guards)]
             if isinstance(arrivals, p.Batch) and len(ways) > 1:
                 raise NoTextError("a first step that is not random, since a batch drains from where it starts")
-            if ways and ways[0].target is not None:
+            if ways and isinstance(ways[0].target, Place):
                 self._enter(ways[0].target)
         return {variable: literal(Fraction(n)) for variable, n in self.count.items()}
 
@@ -96,14 +96,13 @@ class _OneByOne:
     def _enter(self, place: Place) -> None:
         station = self.layout.station_of[place.stage]
         counter = _first_counter(self.layout, place)
-        if station.waiting is not None and self.servers(station) <= sum(
-            self.count.get(s.variable, 0) for s in station.slots
-        ):
-            length = self.count.get(station.waiting, 0)
-            if station.word:
-                code = station.places.index(place)
-                self.count[station.word] = self.count.get(station.word, 0) + code * station.base**length
-            counter = station.waiting
+        line = station.line
+        if line is not None and self.servers(station) <= sum(self.count.get(s.variable, 0) for s in station.slots):
+            length = sum(self.count.get(name, 0) for name in line.counts)
+            if line.word:
+                code = line.classes.index(place)
+                self.count[line.word] = self.count.get(line.word, 0) + code * line.base**length
+            counter = line.counter(place)
         self.count[counter] = self.count.get(counter, 0) + 1
 
     @staticmethod
@@ -114,8 +113,7 @@ class _OneByOne:
 
     def present(self, station: Station) -> int:
         """Number of jobs at a station so far."""
-        counters = [s.variable for s in station.slots] + ([station.waiting] if station.waiting else [])
-        return sum(self.count.get(c, 0) for c in counters)
+        return sum(self.count.get(c, 0) for c in station.variables())
 
 
 class _Counts(NoScope):

@@ -9,10 +9,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from serq.exporters.counters import Command, CounterModel, Variable
+from serq.exporters.counters import Command, CounterModel, Reward, Variable
 from serq.exporters.jani_expressions import JaniExpressions, Tree
 from serq.exporters.prism import Prism, PrismExport
-from serq.exporters.rewards import Reward
 from serq.ir import program as p
 
 _PLACE = "running"
@@ -62,10 +61,17 @@ class _Writer:
                 *(_transient(label, "bool", False) for label, _ in model.labels),
                 *(_transient(reward.identifier, "real", 0) for reward in model.rewards),
             ],
+            **self._restricted(),
             "automata": [self._automaton()],
             "system": {"elements": [{"automaton": "sessions"}]},
             "properties": [_property(reward) for reward in model.rewards],
         }
+
+    def _restricted(self) -> dict[str, object]:
+        """No initial state where the constants are not those that the model is for."""
+        if not self.model.requires:
+            return {}
+        return {"restrict-initial": {"exp": self.expressions.tree(" & ".join(self.model.requires))}}
 
     def _constant(self, kind: str, name: str, value: str | None) -> dict[str, Tree]:
         out: dict[str, Tree] = {"name": name, "type": "int" if kind == "int" else "real"}

@@ -1,74 +1,54 @@
 """What can happen to the counters: every transition as guards, a rate, updates, and what it passes on its way.
 
 A transition is a completion of a phase of work at a station, or an arrival. It takes one job out of its place, lets the
-next waiting job begin, carries the session along a passage of the automaton, and puts it where the passage leads.
+next waiting job begin, carries the session along a passage of the automaton, and puts it where the passage leads. Then
+the pools admit who fits, and those that are admitted are carried along in turn (`serq.exporters.admissions`).
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
+from serq.exporters.admissions import Admissions, Way
 from serq.exporters.automaton import Automaton
-from serq.exporters.layout import Layout, Slot, Station
-from serq.exporters.partial import number, times
-from serq.exporters.passages import Passage, Place, Seen
-from serq.exporters.text import ATOM, NOT, PRODUCT, SUM, NoTextError, Piece, Printer, multiply, shifted
-from serq.ir import expr as e
+from serq.exporters.facts import ContradictionError, Facts
+from serq.exporters.layout import Layout, Line, Slot, Station
+from serq.exporters.observables import observing
+from serq.exporters.partial import number
+from serq.exporters.passages import Passage, Place, Rest
+from serq.exporters.situation import Passed, Passing, Situation
+from serq.exporters.stores import Store
+from serq.exporters.text import ATOM, NOT, PRODUCT, SUM, Piece, Printer, multiply, shifted
 from serq.ir import program as p
 
 
 @dataclass(frozen=True)
-class Change:
-    """Updates of the counters: additions, and what happens to fifo words (pop comes before push)."""
-
-    add: tuple[tuple[str, int], ...] = ()
-    pop: Station | None = None
-    push: tuple[tuple[Station, int], ...] = ()
-
-    def plus(self, variable: str, amount: int) -> "Change":
-        """The change with that much more added to a counter."""
-        sums = dict(self.add)
-        sums[variable] = sums.get(variable, 0) + amount
-        return replace(self, add=tuple((v, a) for v, a in sums.items() if a))
-
-    def amount(self, variable: str) -> int:
-        """How much is added to a counter."""
-        return dict(self.add).get(variable, 0)
-
-
-@dataclass(frozen=True)
 class Move:
-    """One transition: `guards` as texts, `rate` as text, what it changes and what it passes.
-
-    `printer` writes observables as they are while the session is on its way (its old stage has let it go).
-    """
+    """One transition: `guards` as texts, `rate` as text, the new values of variables, and what it passes."""
 
     guards: tuple[str, ...]
     rate: Piece
-    change: Change
-    seen: tuple[Seen, ...]
-    printer: Printer
+    updates: tuple[tuple[str, str], ...]
+    seen: tuple[Passed, ...]
     completes: int | None = None
     """The stage that a job leaves, its work done."""
-
-
-@dataclass(frozen=True)
-class _Way:
-    """A part of a move: a condition, a probability, a change."""
-
-    guards: tuple[str, ...] = ()
-    probability: e.Expr = field(default_factory=lambda: number(1))
-    change: Change = field(default_factory=Change)
-    promoted: bool | None = None
-    """On leaving a fifo stage with a word: whether a waiting job took the server."""
+    admitted: tuple[int, ...] = ()
+    """The pools from whose queues a hold is admitted."""
+    evicted: tuple[tuple[int, int], ...] = ()
+    """The pools in which a prefix is evicted, with its units."""
 
 
 class Moves:
-    """The moves of an automaton over a layout."""
+    """The moves of an automaton over a layout. `unplaced` collects where a session would come to rest that has no place
+    in the layout: then the moves are not complete.
+    """
 
-    def __init__(self, automaton: Automaton, layout: Layout, printer: Printer) -> None:
+    def __init__(self, automaton: Automaton, layout: Layout, stores: Mapping[int, Store], printer: Printer) -> None:
         self.automaton = automaton
         self.layout = layout
+        self.stores = stores
         self.printer = printer
+        self.unplaced: set[Rest] = set()
+        self.admissions = Admissions(automaton, layout, stores, self.unplaced)
 
     def completions(self) -> Iterator[Move]:
         """Every completion of a phase, station by station."""
@@ -79,17 +59,20 @@ class Moves:
                 if phase.after is None:
                     yield from self._departures(station, slot, rate)
                 else:
-                    following = self.layout.slots_of(slot.place)[phase.after]
-                    change = Change().plus(slot.variable, -1).plus(following.variable, 1)
-                    yield Move((f"{slot.variable} > 0",), rate, change, (), self.printer)
+                    following = self.layout.slots_of(slot.place)[phase.after].variable
+                    updates = ((slot.variable, f"{slot.variable} - 1"), (following, f"{following} + 1"))
+                    yield Move((f"{slot.variable} > 0",), rate, updates, ())
 
     def arrivals(self, rate: Piece, room: str, limited: bool) -> Iterator[Move]:
         """Every way in which a new session can begin. `limited`: without room it is lost before it does anything;
         otherwise one that leaves at once needs none.
         """
         for passage in self.automaton.start:
-            guards = (room,) if limited or passage.target is not None else ()
-            yield from self._carried(passage, _Way(guards), None, rate, self.printer)
+            start = Situation(Facts(self.layout, self.stores))
+            if limited or passage.target is not None:
+                start.require(room)
+            start.ready = (Passing((passage,)),)
+            yield from self._moves(start, rate, None)
 
     def speed(self, station: Station, slot: Slot) -> Piece:
         """How much work the jobs of a counter are given per unit of time, together."""
@@ -109,94 +92,128 @@ class Moves:
             return Piece(station.speed)
         return Piece(f"{station.speed} * {own} / {station.present().at(ATOM)}", PRODUCT)
 
+    # -- one instant -----------------------------------------------------------------------------------------------
+
     def _departures(self, station: Station, slot: Slot, rate: Piece) -> Iterator[Move]:
-        printer = leaving(self.printer, self.layout, station)
-        for way in self._leave(station, slot):
-            for passage in self.automaton.after[slot.place]:
-                yield from self._carried(passage, way, station, rate, printer)
-
-    def _leave(self, station: Station, slot: Slot) -> Iterator[_Way]:
-        gone = Change().plus(slot.variable, -1)
-        guard = f"{slot.variable} > 0"
-        if station.waiting is None:
-            yield _Way((guard,), change=gone)
+        start = Situation(Facts(self.layout, self.stores))
+        try:
+            start.facts.learn(slot.variable, least=1)
+            start.facts.conclude()
+        except ContradictionError:
             return
-        yield _Way((guard, f"{station.waiting} = 0"), change=gone, promoted=False)
-        for code, place in enumerate(station.places):
-            head = (f"mod({station.word}, {station.base}) = {code}",) if station.word else ()
-            for way in self._begin(place, gone.plus(station.waiting, -1)):
-                change = replace(way.change, pop=station if station.word else None)
-                guards = (guard, f"{station.waiting} > 0", *head)
-                yield _Way(guards, way.probability, change, promoted=True)
+        start.require(f"{slot.variable} > 0")
+        start.shift(slot.variable, -1)
+        passing = Passing(tuple(self.automaton.after[slot.place]), slot.place.memory)
+        for way in self._promoted(start, station):
+            way.ready = (passing,)
+            yield from self._moves(way, rate, station.stage)
 
-    def _begin(self, place: Place, change: Change) -> Iterator[_Way]:
+    def _promoted(self, start: Situation, station: Station) -> Iterator[Situation]:
+        """The server that has become free takes the oldest waiting job, if there is one."""
+        if station.line is None:
+            yield start
+            return
+        for occupied, way in reversed(start.occupied(station.line)):
+            if not occupied:
+                yield way
+                continue
+            for place, headed in way.old_heads(station.line, 0):
+                assert isinstance(place, Place)
+                headed.pop(station.line, place)
+                yield from self._begin(headed, place)
+
+    def _begin(self, start: Situation, place: Place) -> Iterator[Situation]:
         """The ways to begin the work of a place."""
-        for phase, slot in zip(self.layout.phases[place], self.layout.slots_of(place), strict=True):
+        slots = self.layout.slots_of(place)
+        if not slots:
+            self.unplaced.add(place)
+            return
+        for phase, slot in zip(self.layout.phases[place], slots, strict=True):
             if phase.start != number(0):
-                yield _Way(probability=phase.start, change=change.plus(slot.variable, 1))
+                way = start.copy()
+                way.chance(phase.start)
+                way.shift(slot.variable, 1)
+                yield way
 
-    def _carried(
-        self, passage: Passage, way: _Way, left: Station | None, rate: Piece, printer: Printer
-    ) -> Iterator[Move]:
-        tests = tuple(printer.test(g).at(NOT) for g in passage.guards)
-        for entry in self._enter(passage.target, way, left):
-            probability = times(times(passage.probability, way.probability), entry.probability)
-            guards = (*way.guards, *tests, *entry.guards)
-            share = self.printer.number(probability)
-            stage = left.stage if left else None
-            yield Move(_unique(guards), multiply(rate, share), entry.change, passage.seen, printer, stage)
+    def _moves(self, start: Situation, rate: Piece, completes: int | None) -> Iterator[Move]:
+        todo = [start]
+        while todo:
+            now = todo.pop()
+            if now.serving < 0 and now.ready:
+                ways: list[Situation] | None = list(self._run(now))
+            else:
+                ways = self.admissions.step(now)
+            if ways is None:
+                yield from self._settled(now, rate, completes)
+            else:
+                todo += reversed(ways)
 
-    def _enter(self, target: Place | None, way: _Way, left: Station | None) -> Iterator[_Way]:
-        """The ways to arrive at a place, the change so far included."""
+    def _run(self, now: Situation) -> Iterator[Situation]:
+        """The first of the ready sessions goes on to where it rests."""
+        printer = observing(self.printer, self.layout, self.stores, now.copy())
+        passing = now.ready[0]
+        for passage in passing.passages:
+            way = now.copy()
+            way.ready = now.ready[1:]
+            for test in passage.guards:
+                way.require(printer.test(test).at(NOT))
+            way.chance(passage.probability)
+            way.seen += tuple(Passed(seen, printer) for seen in passage.seen)
+            yield from self._entered(way, passage)
+
+    def _entered(self, way: Situation, passage: Passage) -> Iterator[Situation]:
+        target = passage.target
         if target is None:
-            yield _Way(change=way.change)
+            yield way
             return
-        station = self.layout.station_of[target.stage]
-        if station.waiting is None:
-            yield from self._begin(target, way.change)
+        if not isinstance(target, Place):
+            way.join(self.layout.queues[target.pool], target)
+            yield way
             return
-        pushed = replace(
-            way.change.plus(station.waiting, 1),
-            push=((station, station.places.index(target)),) if station.word else (),
-        )
-        if left is station:
-            # The job has just left a server of this stage: it is free again unless a waiting job took it.
-            yield from [_Way(change=pushed)] if way.promoted else self._begin(target, way.change)
-            return
+        station = self.layout.station_of.get(target.stage)
+        if station is None:
+            self.unplaced.add(target)
+        elif station.line is None:
+            yield from self._begin(way, target)
+        else:
+            yield from self._queued(way, target, station, station.line)
+
+    def _queued(self, way: Situation, target: Place, station: Station, line: Line) -> Iterator[Situation]:
+        """A job joins a fifo stage: a server takes it, or it waits."""
         assert isinstance(station.kind, p.Fifo)
         servers = self.printer.number(station.kind.servers.expr).at(SUM)
-        busy = station.in_service().at(SUM)
-        for begun in self._begin(target, way.change):
-            yield replace(begun, guards=(f"{busy} < {servers}",))
-        yield _Way((f"{busy} >= {servers}",), change=pushed)
+        more = way.more_serving(station)
+        busy = shifted(station.in_service(), more).at(SUM)
+        idle = way.known(("idle", station.stage), 1 + more, f"{busy} < {servers}", f"{busy} >= {servers}")
+        for free, now in idle:
+            if free:
+                yield from self._begin(now, target)
+            else:
+                now.join(line, target)
+                yield now
 
+    # -- the outcome -----------------------------------------------------------------------------------------------
 
-def leaving(printer: Printer, layout: Layout, station: Station) -> Printer:
-    """The printer for a session that has just left a station: it is no longer counted there."""
+    def _settled(self, now: Situation, rate: Piece, completes: int | None) -> Iterator[Move]:
+        missing = [rest for line in self.layout.lines() for rest in now.queue(line).joined if rest not in line.classes]
+        if missing:
+            self.unplaced |= set(missing)
+            return
+        updates = tuple(self._updates(now))
+        share = self.printer.number(now.probability)
+        yield Move(now.guards, multiply(rate, share), updates, now.seen, completes, now.admitted, now.evicted)
 
-    def state(node: e.StageState | e.Context) -> Piece:
-        return observable(node, layout, printer, station)
-
-    return Printer(printer.names, state)
-
-
-def observable(node: e.StageState | e.Context, layout: Layout, printer: Printer, left: Station | None) -> Piece:
-    """The text of an observable of a stage, one job fewer at the station that the session has just left."""
-    if isinstance(node, e.Context):
-        raise NoTextError(f"the context variable {node.name}")
-    if node.fact not in ("queue", "busy"):
-        raise NoTextError(f"{node.fact}({node.stage.name})")
-    station = layout.station_of.get(node.stage.base)
-    if station is None:
-        return Piece("0")
-    present = shifted(station.present(), -1 if station is left else 0)
-    if not isinstance(station.kind, p.Fifo):
-        return Piece("0") if node.fact == "queue" else present
-    servers = printer.number(station.kind.servers.expr)
-    if node.fact == "queue":
-        return Piece(f"max({present.at(SUM)} - {servers.at(PRODUCT)}, 0)")
-    return Piece(f"min({present}, {servers})")
-
-
-def _unique(guards: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(g for g in guards if g != "true"))
+    def _updates(self, now: Situation) -> Iterator[tuple[str, str]]:
+        sums = dict(now.add)
+        for line in self.layout.lines():
+            for rest in now.queue(line).joined:
+                sums[line.counter(rest)] = sums.get(line.counter(rest), 0) + 1
+        for rest, line in now.gone:
+            sums[line.counter(rest)] = sums.get(line.counter(rest), 0) - 1
+        for variable, amount in sums.items():
+            if amount:
+                yield variable, f"{variable} {'+' if amount > 0 else '-'} {abs(amount)}"
+        for line in self.layout.lines():
+            text = Way(now, line).word()
+            if line.word and text != line.word:
+                yield line.word, text

@@ -5,7 +5,7 @@ depends on a constant, the constant's value is used and its name is noted: such 
 cannot be left open.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from serq.ir import expr as e
@@ -53,6 +53,8 @@ class Partial:
                 place = self.place(ref, values)
                 nobody_waits = fact == "queue" and place.base in self.without_queue
                 return number(0) if nobody_waits else e.StageState(fact, place, expr.span)
+            case e.PoolState(fact=fact, pool=ref):
+                return e.PoolState(fact, self.place(ref, values), expr.span)
             case _:
                 return expr
 
@@ -153,18 +155,24 @@ def inverse(a: e.Expr) -> e.Expr:
 
 def replaced(expr: e.Expr, old: e.Expr, new: e.Expr) -> e.Expr:
     """The expression with one of its parts (that very object) exchanged."""
-    if expr is old:
+    return rewritten(expr, lambda node: new if node is old else None)
+
+
+def rewritten(expr: e.Expr, change: Callable[[e.Expr], e.Expr | None]) -> e.Expr:
+    """The expression with every part exchanged for what `change` makes of it; None: the part stays."""
+    new = change(expr)
+    if new is not None:
         return new
     match expr:
         case e.Unary(op=op, operand=a):
-            return e.Unary(op, replaced(a, old, new), expr.span)
+            return e.Unary(op, rewritten(a, change), expr.span)
         case e.Binary(op=op, left=a, right=b):
-            return e.Binary(op, replaced(a, old, new), replaced(b, old, new), expr.span)
+            return e.Binary(op, rewritten(a, change), rewritten(b, change), expr.span)
         case e.Cond(test=test, then=a, otherwise=b):
-            return e.Cond(replaced(test, old, new), replaced(a, old, new), replaced(b, old, new), expr.span)
+            return e.Cond(rewritten(test, change), rewritten(a, change), rewritten(b, change), expr.span)
         case e.Call(function=f, args=args):
-            return e.Call(f, tuple(replaced(a, old, new) for a in args), expr.span)
+            return e.Call(f, tuple(rewritten(a, change) for a in args), expr.span)
         case e.Draw(law=law, args=args):
-            return e.Draw(law, tuple(replaced(a, old, new) for a in args), expr.span)
+            return e.Draw(law, tuple(rewritten(a, change) for a in args), expr.span)
         case _:
             return expr

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from serq.base.source import Span
+from serq.exporters.holding import Holding, NoHoldError, own_view
+from serq.exporters.memory import NOTHING, Claim, Memory
 from serq.exporters.partial import (
     Partial,
     UnknownValueError,
@@ -37,6 +39,11 @@ class Place:
     stage: int
     work: e.Draw
     values: tuple[tuple[str, e.Expr], ...]
+    memory: Memory = NOTHING
+
+
+Rest = Place | Claim
+"""Where time passes for a session: at a stage, or in the queue of a pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +60,13 @@ class Seen:
 class Passage:
     """From a place (or the start) to the next; `target` None: the session has left for good.
 
-    `guards` are tests over stage observables, read after the session has left its old stage.
+    `guards` are tests over observables, read after the session has left its old stage (or has been admitted).
     """
 
     probability: e.Expr
     guards: tuple[e.Expr, ...]
     seen: tuple[Seen, ...]
-    target: Place | None
+    target: Rest | None
 
 
 @dataclass
@@ -72,11 +79,15 @@ class Walk:
     guards: tuple[e.Expr, ...] = ()
     seen: tuple[Seen, ...] = ()
     steps: int = 0
+    memory: Memory = NOTHING
+    begun: Memory = NOTHING
+    """What it held and had cached when it set out."""
 
     def fork(self, pc: int, probability: e.Expr, guard: e.Expr | None = None) -> "Walk":
         """A copy that goes to `pc` with that further probability and guard."""
         guards = self.guards if guard is None else (*self.guards, guard)
-        return Walk(pc, dict(self.values), times(self.probability, probability), guards, self.seen, self.steps)
+        chance = times(self.probability, probability)
+        return Walk(pc, dict(self.values), chance, guards, self.seen, self.steps, self.memory, self.begun)
 
 
 class Session:
@@ -86,6 +97,7 @@ class Session:
         self.program = program
         self.partial = partial
         self.refuse = refuse
+        self.holding = Holding(program, partial)
         self.clocks = clocks(program)
         uses = [flow.reads(program, pc) - self.clocks for pc in range(len(program.code))]
         self.live, _ = flow.liveness(
@@ -94,11 +106,15 @@ class Session:
 
     def begin(self) -> list[Walk]:
         """A new session: the walks that stand at its first instruction."""
-        return list(self._block(Walk(0, {}, number(1)), self.program.init))
+        return list(self._block(Walk(0, dict(_UNSET), number(1)), self.program.init))
 
-    def resume(self, place: Place) -> list[Walk]:
-        """A session whose work at a place is done."""
-        return [Walk(place.pc + 1, dict(place.values), number(1))]
+    def resume(self, rest: Rest) -> list[Walk]:
+        """A session whose work at a place is done, or whose claim has been admitted."""
+        values, memory = dict(rest.values), rest.memory
+        if isinstance(rest, Claim):
+            values |= {"cached": number(rest.cached), "computed": number(0)}
+            memory = rest.admitted()
+        return [Walk(rest.pc + 1, values, number(1), memory=memory, begun=memory)]
 
     def step(self, walk: Walk) -> list[Passage | Walk]:
         """One instruction: the walks that follow, and the passages that end here."""
@@ -119,14 +135,41 @@ class Session:
                     return [*self._choose(walk, instruction)]
                 case p.Run():
                     return self._run(walk, instruction)
+                case p.Hold() | p.Release() | p.Drop() | p.Grow():
+                    return self._memory(walk, instruction)
                 case p.End():
                     return self._end(walk)
         except UnknownValueError:
             self.refuse(instruction.span, "this statement", "it depends on the state in a way that is no counter")
-            return []
-        name = "hold" if isinstance(instruction, p.Release) else type(instruction).__name__.lower()
-        self.refuse(instruction.span, f"`{name}`", "memory needs orders (queue, cache) that a few counters do not hold")
+        except NoHoldError as problem:
+            self.refuse(instruction.span, problem.construct, problem.reason)
+        return []
+
+    def _reduced(self, walk: Walk, expr: e.Expr) -> e.Expr:
+        """The expression with what the session knows put in."""
+        known = self.partial.reduce(expr, walk.values)
+        if not any(isinstance(n, e.PoolState) for n in e.walk(known)):
+            return known
+        return self.partial.reduce(own_view(known, walk.begun, walk.memory), {})
+
+    def _memory(self, walk: Walk, instruction: p.Hold | p.Release | p.Drop | p.Grow) -> list[Passage | Walk]:
+        match instruction:
+            case p.Hold():
+                return self._hold(walk, instruction)
+            case p.Release(cache=cache):
+                walk.memory = self.holding.release(cache, walk.values, walk.memory)
+            case p.Drop():
+                walk.memory = self.holding.drop(instruction, walk.values, walk.memory)
+            case p.Grow():
+                raise NoHoldError("`grow`", "who waits for more room stands before the queue")
         return _next([walk])
+
+    def _hold(self, walk: Walk, hold: p.Hold) -> list[Passage | Walk]:
+        kept = self.live[walk.pc + 1] - {"cached", "computed"}
+        claim = self.holding.claim(walk.pc, hold, walk.values, kept, walk.memory)
+        if any(reads_state(value) for _, value in claim.values):
+            raise UnknownValueError
+        return [Passage(walk.probability, walk.guards, walk.seen, claim)]
 
     def _block(self, walk: Walk, block: tuple[p.Set | p.Observe, ...]) -> Iterator[Walk]:
         walks = [walk]
@@ -148,7 +191,7 @@ class Session:
 
     def _valued(self, walk: Walk, expr: e.Expr) -> list[tuple[Walk, e.Expr]]:
         """The values that an expression can take here, one walk for each way its finite draws can fall."""
-        todo = [(walk, self.partial.reduce(expr, walk.values))]
+        todo = [(walk, self._reduced(walk, expr))]
         out = []
         while todo:
             here, value = todo.pop(0)
@@ -157,7 +200,7 @@ class Session:
                 out.append((here, value))
                 continue
             for probability, outcome in self._outcomes(draw):
-                fallen = self.partial.reduce(replaced(value, draw, outcome), here.values)
+                fallen = self._reduced(here, replaced(value, draw, outcome))
                 todo.append((here.fork(here.pc, probability), fallen))
         return out
 
@@ -223,8 +266,9 @@ class Session:
         count = int(self.partial.number(self.partial.reduce(instruction.count, walk.values)))
         keys = []
         for i in range(count):
-            bound = {**walk.values, instruction.name: number(i)}
-            keys.append([self.partial.reduce(k, bound) for k in instruction.keys])
+            chosen = walk.fork(walk.pc, number(1))
+            chosen.values[instruction.name] = number(i)
+            keys.append([self._reduced(chosen, k) for k in instruction.keys])
         out = []
         for i in range(count):
             fork = walk
@@ -268,14 +312,27 @@ class Session:
         kept = {name: walk.values[name] for name in self.live[walk.pc + 1] if name in walk.values}
         if any(reads_state(v) for v in kept.values()):
             raise UnknownValueError
-        return Place(walk.pc, stage, draw, tuple(sorted(kept.items(), key=lambda item: item[0])))
+        return Place(walk.pc, stage, draw, tuple(sorted(kept.items(), key=lambda item: item[0])), walk.memory)
 
     def _end(self, walk: Walk) -> list[Passage | Walk]:
         seen = (*walk.seen, Seen("ended"))
+        self._leave_nothing(walk)
         if not isinstance(self.program.arrivals, p.Closed):
             return [Passage(walk.probability, walk.guards, seen, None)]
-        successor = Walk(0, {}, walk.probability, walk.guards, seen, walk.steps)
+        successor = Walk(
+            0, dict(_UNSET), walk.probability, walk.guards, seen, walk.steps, memory=NOTHING, begun=walk.begun
+        )
         return [*self._block(successor, self.program.init)]
+
+    def _leave_nothing(self, walk: Walk) -> None:
+        """What outlives its session has no owner; counters know entries by their owners."""
+        holds = [self.program.code[pc] for pc in flow.enclosing_holds(self.program)[walk.pc]]
+        ends = [self.program.code[hold.release] for hold in holds if isinstance(hold, p.Hold)]
+        if walk.memory.entries or any(isinstance(end, p.Release) and end.cache is not None for end in ends):
+            raise NoHoldError("`end`", "a cached prefix would outlive its session")
+
+
+_UNSET: dict[str, e.Expr] = {"cached": number(0), "computed": number(0)}
 
 
 def _next(walks: list[Walk]) -> list[Passage | Walk]:

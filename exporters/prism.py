@@ -11,17 +11,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from serq.exporters.admissions import NoPoolError
 from serq.exporters.automaton import Automaton, automaton
 from serq.exporters.constants import Constants, bounding
-from serq.exporters.counters import Branch, Command, CounterModel, Variable, prism_text
+from serq.exporters.counters import Branch, Command, CounterModel, Reward, Variable, prism_text
 from serq.exporters.errors import NoCounterForm, NoPopulationBound, NotSymbolicError
+from serq.exporters.formulas import Formulas
+from serq.exporters.gathering import check_gathering, gathered, gathering_place
 from serq.exporters.initial import chosen_at_random, initial_values
 from serq.exporters.layout import Layout, layout
-from serq.exporters.moves import Change, Move, Moves, observable
+from serq.exporters.moves import Move, Moves
 from serq.exporters.names import NameMap
+from serq.exporters.observables import observing
 from serq.exporters.partial import UnknownValueError
-from serq.exporters.rewards import ExportedMeasure, NotExported, Reward, Rewards
-from serq.exporters.text import ATOM, PRODUCT, SUM, NoTextError, Piece, Printer, literal, total
+from serq.exporters.passages import Place, Rest
+from serq.exporters.rewards import ExportedMeasure, NotExported, Rewards
+from serq.exporters.stores import stores
+from serq.exporters.text import ATOM, PRODUCT, SUM, NoTextError, Piece, Printer, literal, shifted
 from serq.ir import expr as e
 from serq.ir import program as p
 from serq.ir.expr import Number
@@ -91,42 +97,99 @@ class _Writer:
     def __init__(self, program: p.Program, options: Prism) -> None:
         self.program = program
         self.options = options
-        self.names = NameMap()
         self.automaton: Automaton = automaton(program)
-        self.constants = Constants(program, self.automaton.partial, self.names, options.keep_open)
-        self.printer = Printer(self.constants.use, self._state)
-        self.layout: Layout = layout(self.automaton, self.names)
-
-    def _state(self, node: e.StageState | e.Context) -> Piece:
-        return observable(node, self.layout, self.printer, None)
+        self.reached: set[Rest] | None = None
+        self.home: tuple[Place, ...] = ()
+        """Where all begin together, where that is not where the program begins."""
+        self.closed: tuple[p.Folded, ...] = ()
 
     def export(self) -> PrismExport:
-        try:
-            return self._export()
-        except (NoTextError, UnknownValueError) as error:
-            reason = f"it needs {error}" if str(error) else "it depends on the state in a way that is no counter"
-            problem = NoCounterForm(span=self.program.code[0].span, construct="this session", reason=reason)
-            raise NotSymbolicError(self.program.source, [problem]) from error
+        """The export with as many caps open as possible: how large a pool is may decide who can ever wait."""
+        shaping = set(self.automaton.partial.shaping)
+        first: Exception | None = None
+        for closed in self._closed_caps():
+            self.automaton.partial.shaping.clear()
+            self.automaton.partial.shaping |= shaping
+            self.closed = closed
+            try:
+                return self._attempt()
+            except (NoTextError, UnknownValueError) as error:
+                first = first or error
+        assert first is not None
+        raise NotSymbolicError(self.program.source, [self._reason(first)]) from first
 
-    def _export(self) -> PrismExport:
-        population = self._population()
-        moves = Moves(self.automaton, self.layout, self.printer)
-        arriving, lost = self._arriving(population)
-        every = [*moves.completions(), *(moves.arrivals(*arriving) if arriving else ())]
-        rewards = Rewards(self.automaton, self.layout, every, self.names, self.printer)
-        rewards.lost = lost
+    def _reason(self, error: Exception) -> NoCounterForm:
+        if isinstance(error, NoPoolError):
+            pool = self.program.pools[error.pool]
+            return NoCounterForm(span=pool.span, construct=f"{error.construct} of {pool.name}", reason=str(error))
+        reason = f"it needs {error}" if str(error) else "it depends on the state in a way that is no counter"
+        return NoCounterForm(span=self.program.code[0].span, construct="this session", reason=reason)
+
+    def _closed_caps(self) -> Iterator[tuple[p.Folded, ...]]:
+        """Which caps to fix at their values: none, one, all."""
+        yield ()
+        claimed = {part.pool for claim in self.automaton.claims for part in claim.parts}
+        caps = [self.program.pools[pool].cap for pool in sorted(claimed)]
+        if len(caps) > 1:
+            yield from ((cap,) for cap in caps)
+        if caps:
+            yield tuple(caps)
+
+    def _attempt(self) -> PrismExport:
+        if self.automaton.claims:
+            self._begin()
+        while True:
+            self._lay()
+            every, missing = self._moved()
+            if not missing:
+                return self._export(every)
+            assert self.reached is not None
+            self.reached |= missing
+
+    def _begin(self) -> None:
+        """With pools only what sessions can come to is laid out; what that is turns out on the way."""
+        self.reached = set()
+        if not isinstance(self.program.arrivals, p.Poisson | p.Renewal):
+            self.home = gathering_place(self.automaton)
+            self.reached |= set(self.home)
+
+    def _lay(self) -> None:
+        self.names = NameMap()
+        self.constants = Constants(self.program, self.automaton.partial, self.names, self.options.keep_open)
+        self.constants.fix(n.name for cap in self.closed for n in e.walk(cap.expr) if isinstance(n, e.Const))
+        self.layout: Layout = layout(self.automaton, self.names, self.reached)
+        self.stores = stores(self.automaton, self.layout, self.names, self.constants)
+        plain = Printer(self.constants.use, _no_state)
+        self.printer = observing(plain, self.layout, self.stores, None)
+        self.population = self._population()
+        self.arriving, self.lost = self._arriving(self.population)
+
+    def _moved(self) -> tuple[list[Move], set[Rest]]:
+        """All transitions, and the places that are missing in the layout."""
+        moves = Moves(self.automaton, self.layout, self.stores, self.printer)
+        every = [*moves.completions(), *(moves.arrivals(*self.arriving) if self.arriving else ())]
+        return every, moves.unplaced
+
+    def _export(self, every: list[Move]) -> PrismExport:
+        if self.home:
+            check_gathering(self.automaton, self.home, self.reached or ())
+        population = self.population
+        rewards = Rewards(self.automaton, self.layout, self.stores, every, self.names, self.printer)
+        rewards.lost = self.lost
         measures = rewards.measures()
-        counters, commands = self._counters(population), self._commands(every)
-        formulas, labels = self._formulas(population), self._labels()
+        formulas = Formulas(self.layout, self.stores, self.names, self.printer, population)
+        counters, commands = self._counters(formulas), self._commands(every, formulas)
+        texts, labels, requires = formulas.texts(), self._labels(), tuple(self._requires())
         # The constants come last: they are those that have been used.
         model = CounterModel(
-            tuple(self._remarks(population)),
+            tuple(self._remarks(population, requires)),
             tuple(self.constants.declarations()),
-            tuple(formulas),
+            tuple(texts),
             tuple(counters),
             tuple(commands),
             tuple(labels),
             tuple(rewards.structures.values()),
+            requires,
         )
         return PrismExport(
             model,
@@ -138,6 +201,22 @@ class _Writer:
             self.names,
             self._calls(),
         )
+
+    def _requires(self) -> Iterator[str]:
+        """What must be true of the constants that stay open."""
+        for store in self.stores.values():
+            wanted = [part.need for c in self.automaton.claims for part in c.parts if part.pool == store.pool]
+            if store.cap is None or not self.constants.is_open(self.program.pools[store.pool].cap):
+                continue
+            cap = store.cap.at(SUM)
+            yield f"{cap} >= {max(wanted, default=0)}"
+            if store.step > 1:
+                # Storm computes no `mod` in the initial condition of JANI.
+                multiple = Piece(f"{store.step} * floor({store.cap.at(PRODUCT)} / {store.step})", PRODUCT)
+                yield f"{shifted(multiple, store.residue)} = {cap}"
+            if store.full:
+                room = cap if store.step == 1 else f"floor({store.cap.at(PRODUCT)} / {store.step})"
+                yield f"{room} < {self.population.at(SUM)}"
 
     # -- population ------------------------------------------------------------------------------------------------
 
@@ -168,7 +247,7 @@ class _Writer:
                 raise NoTextError("exponential gaps between arrivals")
             case _:
                 return None, None
-        present = total([s.present() for s in self.layout.stations])
+        present = self.layout.present()
         room = f"{present.at(SUM)} < {population.at(SUM)}"
         lost = (f"{present.at(SUM)} >= {population.at(SUM)}", value) if limit is not None else None
         return (value, room, lost is not None), lost
@@ -187,10 +266,11 @@ class _Writer:
         """The program's own values of the open constants; as decimals where they are short ones."""
         return ",".join(f"{k}={literal(v)}".replace(" ", "") for k, v in self.constants.open_values().items())
 
-    def _remarks(self, population: Piece) -> list[str]:
+    def _remarks(self, population: Piece, requires: Sequence[str]) -> list[str]:
         program = self.program.name
         lines = [
             f"{program}: exported by serQ; one bounded integer per program point, class and phase.",
+            *([f"Valid for {' and '.join(requires)}; other constants are refused."] if requires else []),
             f"The values in {program}.props are those at the constants of the program; any others may be given.",
             *self._calls(),
         ]
@@ -205,57 +285,41 @@ class _Writer:
             lines.append(f"An arrival that finds {population.text} sessions present is lost.")
         if chosen_at_random(self.automaton):
             lines.append("Where sessions begin is random; here all take the first way. Long-run values are the same.")
-        for station in self.layout.stations:
-            if station.word:
-                room = int(math.log(WIDEST_WORD, station.base))
-                lines.append(f"PRISM's integers have 32 bits: {station.word} holds at most {room} waiting jobs.")
+        if self.home:
+            stage = self.program.stages[self.home[0].stage].name
+            lines.append(f"All sessions begin at {stage}, wherever the program does. Long-run values are the same.")
+        for line in self.layout.lines():
+            if line.word:
+                room = int(math.log(WIDEST_WORD, line.base))
+                lines.append(f"PRISM's integers have 32 bits: {line.word} holds at most {room} waiting jobs.")
         return lines
 
-    def _formulas(self, population: Piece) -> list[tuple[str, str]]:
-        out = []
-        dropped = self.layout.dropped
-        if dropped:
-            others = [Piece(v) for v in self._variables() if v != dropped]
-            out.append((dropped, " - ".join([population.at(SUM), *(o.text for o in others)])))
-        for station in self.layout.stations:
-            if isinstance(station.kind, p.ProcessorSharing) and station.speed:
-                present = station.present()
-
-                def state(node: e.StageState | e.Context, jobs: Piece = present) -> Piece:
-                    return jobs if isinstance(node, e.Context) and node.name == "n" else self._state(node)
-
-                speed = Printer(self.printer.names, state).number(station.kind.rate)
-                out.append((station.speed, speed.text))
-        return out
-
-    def _variables(self) -> list[str]:
-        """All counters of sessions (not the words)."""
-        out = []
-        for station in self.layout.stations:
-            out += [slot.variable for slot in station.slots]
-            out += [station.waiting] if station.waiting else []
-        return out
-
-    def _counters(self, population: Piece) -> list[Variable]:
-        start = initial_values(self.automaton, self.layout, self.printer, population)
+    def _counters(self, formulas: Formulas) -> list[Variable]:
+        if self.home:
+            start: Mapping[str, Piece] = gathered(self.home, self.layout, self.stores, self.population)
+        else:
+            start = initial_values(self.automaton, self.layout, self.printer, self.population)
         nothing = Piece("0")
         out = []
-        for name in self._variables():
-            if name != self.layout.dropped:
+        for name in self.layout.variables():
+            if name not in formulas.written:
                 lines = self.names.named(name).lines
                 note = f"line {', '.join(str(n) for n in sorted(set(lines)))}"
-                out.append(Variable(name, population.text, start.get(name, nothing).text, note))
-        for station in self.layout.stations:
-            if station.word:
-                largest = f"pow({station.base}, {population}) - 1"
-                note = f"classes of the waiting jobs at {station.name}, the oldest in the lowest digit"
-                out.append(Variable(station.word, largest, start.get(station.word, nothing).text, note))
+                out.append(Variable(name, formulas.most(name).text, start.get(name, nothing).text, note))
+        for line in self.layout.lines():
+            if line.word:
+                largest = f"pow({line.base}, {formulas.longest(line)}) - 1"
+                kind, _, name = line.key.partition(".")
+                those = f"jobs at {name}" if kind == "stage" else f"claims of {name}"
+                note = f"classes of the waiting {those}, the oldest in the lowest digit"
+                out.append(Variable(line.word, largest, start.get(line.word, nothing).text, note))
         return out
 
-    def _commands(self, moves: Sequence[Move]) -> list[Command]:
+    def _commands(self, moves: Sequence[Move], formulas: Formulas) -> list[Command]:
         grouped: dict[tuple[str, ...], list[Branch]] = {}
         for move in moves:
-            grouped.setdefault(move.guards, []).append(Branch(move.rate.text, tuple(self._updates(move.change))))
+            updates = tuple((name, text) for name, text in move.updates if name not in formulas.written)
+            grouped.setdefault(move.guards, []).append(Branch(move.rate.text, updates))
         return [Command(guards, tuple(branches)) for guards, branches in grouped.items()]
 
     def _labels(self) -> list[tuple[str, str]]:
@@ -267,37 +331,16 @@ class _Writer:
             out.append((occupied, f"{station.present().at(SUM)} > 0"))
             if isinstance(station.kind, p.Fifo):
                 fact = e.StageState("queue", e.Ref(station.name, station.stage))
-                waiting = Piece(station.waiting) if station.waiting else self.printer.state(fact)
+                waiting = station.line.length() if station.line else self.printer.state(fact)
                 queueing = self.names.identifier(f"queueing.{station.name}", "label", (line,))
                 out.append((queueing, f"{waiting.at(SUM)} > 0"))
+        for pool, queue in self.layout.queues.items():
+            if queue.classes:
+                name = self.program.pools[pool].name
+                line = self.program.pools[pool].span.line
+                claimed = self.names.identifier(f"queueing.{name}", "label", (line,))
+                out.append((claimed, f"{queue.length().at(SUM)} > 0"))
         return out
-
-    def _updates(self, change: Change) -> Iterator[tuple[str, str]]:
-        for variable, amount in change.add:
-            if variable != self.layout.dropped:
-                yield variable, f"{variable} {'+' if amount > 0 else '-'} {abs(amount)}"
-        pushed = dict.fromkeys(station.stage for station, _ in change.push)
-        for station, code in change.push:
-            word = self._popped(change, station.stage)
-            if code:
-                # The length of the word before the push: what is waiting now, less what was popped.
-                length = change.amount(station.waiting or "") - 1
-                exponent = station.waiting or ""
-                if length:
-                    exponent += f" {'+' if length > 0 else '-'} {abs(length)}"
-                factor = "" if code == 1 else f"{code} * "
-                word = f"{word or station.word} + {factor}pow({station.base}, {exponent})"
-            if word and station.word:
-                yield station.word, word
-        if change.pop is not None and change.pop.stage not in pushed and change.pop.word:
-            yield change.pop.word, self._popped(change, change.pop.stage)
-
-    @staticmethod
-    def _popped(change: Change, stage: int) -> str:
-        station = change.pop
-        if station is None or station.stage != stage:
-            return ""
-        return f"floor({station.word} / {station.base})"
 
     # -- properties ------------------------------------------------------------------------------------------------
 
@@ -320,6 +363,10 @@ class _Writer:
             label = self.names.identifier(f"longrun.{identifier}", "property")
             out.append(f'"{label}": R{{"{identifier}"}}=? [ S ];')
         return "\n".join(out) + "\n"
+
+
+def _no_state(node: e.StageState | e.PoolState | e.Context) -> Piece:
+    raise NoTextError("a value that is no function of the counters")
 
 
 def _measure_json(measure: ExportedMeasure | NotExported) -> dict[str, str | None]:

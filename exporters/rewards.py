@@ -5,28 +5,21 @@ the only form of reward that PRISM and Storm read alike in every format and prop
 or the quotient of two.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from serq.exporters.automaton import Automaton
-from serq.exporters.layout import Layout, Station
+from serq.exporters.counters import Reward
+from serq.exporters.layout import Layout, Line, Station
 from serq.exporters.linear import drawn_attributes, linear_form, region
-from serq.exporters.moves import Move, observable
+from serq.exporters.moves import Move
 from serq.exporters.names import NameMap
+from serq.exporters.stores import Store, summed
 from serq.exporters.text import ATOM, PRODUCT, SUM, NoTextError, Piece, Printer, conjunction, literal, multiply, total
 from serq.ir import expr as e
 from serq.ir import program as p
 from serq.ir.measures import Measure, measures_of
-
-
-@dataclass
-class Reward:
-    """A reward structure: guards and what is earned per unit of time where they hold."""
-
-    identifier: str
-    meaning: str
-    items: list[tuple[str, Piece]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +42,14 @@ class NotExported:
 class Rewards:
     """Builds the rewards that the measures of a program need, each once."""
 
-    def __init__(self, automaton: Automaton, layout: Layout, moves: Iterable[Move], names: NameMap, printer: Printer):
+    def __init__(
+        self, automaton: Automaton, layout: Layout, stores: Mapping[int, Store], moves: Iterable[Move], names: NameMap,
+        printer: Printer,
+    ):  # fmt: skip
         self.automaton = automaton
         self.program = automaton.program
         self.layout = layout
+        self.stores = stores
         self.moves = tuple(moves)
         self.names = names
         self.printer = printer
@@ -64,8 +61,6 @@ class Rewards:
         """Every measure of the program that counters can give; the rewards are in `structures`."""
         out: list[ExportedMeasure | NotExported] = []
         for measure in measures_of(self.program):
-            if measure.kind == "pool":
-                continue
             try:
                 out.append(self._measure(measure))
             except NoTextError as error:
@@ -76,6 +71,8 @@ class Rewards:
         match measure.kind:
             case "stage":
                 return self._stage(measure)
+            case "pool":
+                return self._pool(measure)
             case "observe":
                 count = self._counted(
                     f"count.{measure.subject}", f"observations of {measure.subject}", "observe", measure
@@ -94,7 +91,7 @@ class Rewards:
 
     def _sessions(self, measure: Measure) -> ExportedMeasure:
         if measure.statistic == "number":
-            present = total([station.present() for station in self.layout.stations])
+            present = self.layout.present()
             return ExportedMeasure(measure, self._state("sessions", measure.meaning, present))
         if measure.statistic == "throughput":
             return ExportedMeasure(measure, self._counted("ended", measure.meaning, "ended", measure))
@@ -123,8 +120,7 @@ class Rewards:
                 return ExportedMeasure(measure, self._number(station, name), self._throughput(index, name))
 
     def _fact(self, fact: e.StageFact, index: int) -> Piece:
-        name = self.program.stages[index].name
-        return observable(e.StageState(fact, e.Ref(name, index)), self.layout, self.printer, None)
+        return self.printer.state(e.StageState(fact, e.Ref(self.program.stages[index].name, index)))
 
     def _number(self, station: Station | None, name: str) -> str:
         value = station.present() if station else Piece("0")
@@ -134,7 +130,7 @@ class Rewards:
         if station is None:
             value = Piece("0")
         else:
-            value = Piece(station.waiting) if station.waiting else self._fact("queue", station.stage)
+            value = station.line.length() if station.line else self._fact("queue", station.stage)
         return self._state(f"waiting.{name}", f"jobs waiting at {name}", value)
 
     def _utilisation(self, station: Station | None, index: int, measure: Measure) -> str:
@@ -153,12 +149,55 @@ class Rewards:
         items = [(m, m.rate) for m in self.moves if m.completes == index]
         return self._add(f"completed.{name}", f"jobs completed at {name}", _items(items))
 
+    # -- pools -----------------------------------------------------------------------------------------------------
+
+    def _pool(self, measure: Measure) -> ExportedMeasure:
+        index = next(i for i, pool in enumerate(self.program.pools) if pool.name == measure.subject)
+        name, store = measure.subject, self.stores.get(index)
+        match measure.statistic:
+            case "used" | "cached" if store is not None:
+                value = Piece(store.held if measure.statistic == "used" else store.cached)
+                return ExportedMeasure(measure, self._state(f"{measure.statistic}.{name}", measure.meaning, value))
+            case "holders":
+                value = summed(self.layout, lambda memory, _: memory.holders(index))
+                return ExportedMeasure(measure, self._state(f"holders.{name}", measure.meaning, value))
+            case "queue":
+                return ExportedMeasure(measure, self._waiting_holds(index, name))
+            case "queue_wait":
+                return ExportedMeasure(measure, self._waiting_holds(index, name), self._admissions(index, name))
+            case "admissions":
+                return ExportedMeasure(measure, self._admissions(index, name))
+            case "evictions" | "evicted_units":
+                return ExportedMeasure(measure, self._evictions(index, measure))
+            case _:  # nothing is preempted or rejected by what counters express
+                return ExportedMeasure(measure, self._add(f"{measure.statistic}.{name}", measure.meaning, []))
+
+    def _waiting_holds(self, index: int, name: str) -> str:
+        line = self.layout.queues.get(index)
+        value = line.length() if line else Piece("0")
+        return self._state(f"waiting.{name}", f"holds waiting for {name}", value)
+
+    def _admissions(self, index: int, name: str) -> str:
+        items = [(m, multiply(m.rate, literal(Fraction(m.admitted.count(index))))) for m in self.moves if m.admitted]
+        items = [(m, value) for m, value in items if index in m.admitted]
+        return self._add(f"admitted.{name}", f"holds admitted to {name}", _items(items))
+
+    def _evictions(self, index: int, measure: Measure) -> str:
+        items = []
+        for move in self.moves:
+            units = [u for pool, u in move.evicted if pool == index]
+            if units:
+                worth = len(units) if measure.statistic == "evictions" else sum(units)
+                items.append((move, multiply(move.rate, literal(Fraction(worth)))))
+        return self._add(f"{measure.statistic}.{measure.subject}", measure.meaning, _items(items))
+
     # -- observes --------------------------------------------------------------------------------------------------
 
     def _counted(self, name: str, meaning: str, kind: str, measure: Measure) -> str:
         items = []
         for move in self.moves:
-            n = sum(1 for s in move.seen if s.kind == kind and (kind != "observe" or s.name == measure.subject))
+            seen = (passed.seen for passed in move.seen)
+            n = sum(1 for s in seen if s.kind == kind and (kind != "observe" or s.name == measure.subject))
             if n:
                 items.append((move, multiply(move.rate, literal(Fraction(n)))))
         return self._add(name, meaning, _items(items))
@@ -174,13 +213,14 @@ class Rewards:
         items: list[tuple[Move, Piece]] = []
         forms: set[tuple[tuple[str, Fraction], ...]] = set()
         for move in self.moves:
-            for seen in move.seen:
+            for passed in move.seen:
+                seen = passed.seen
                 if seen.kind == "observe" and seen.name == measure.subject:
                     assert seen.value is not None
                     form = linear_form(seen.value)
                     forms.add(form.clocks)
                     if form.rest != e.Num(Fraction(0)):
-                        items.append((move, multiply(move.rate, move.printer.number(form.rest))))
+                        items.append((move, multiply(move.rate, passed.printer.number(form.rest))))
         if len(forms) > 1:
             raise NoTextError("intervals of one form in all its observe statements")
         rewards = _items(items)
@@ -193,19 +233,9 @@ class Rewards:
         live = region(self.program, observe, clock)
         inside = [s for st in self.layout.stations for s in st.slots if s.place.pc in live]
         pieces = [Piece(slot.variable) for slot in inside]
-        for station in self.layout.stations:
-            pieces += self._waiting_inside(station, live)
+        for line in self.layout.lines():
+            pieces += _waiting_inside(line, live)
         return [("true", multiply(literal(weight), total(pieces)))] if pieces else []
-
-    def _waiting_inside(self, station: Station, live: frozenset[int]) -> list[Piece]:
-        if station.waiting is None:
-            return []
-        inside = [place.pc in live for place in station.places]
-        if not any(inside):
-            return []
-        if not all(inside):
-            raise NoTextError(f"the number of waiting jobs of one class at {station.name}")
-        return [Piece(station.waiting)]
 
     # -- structures ------------------------------------------------------------------------------------------------
 
@@ -224,3 +254,15 @@ def _items(items: Sequence[tuple[Move, Piece]]) -> list[tuple[str, Piece]]:
     for move, value in items:
         by_guard.setdefault(conjunction(list(move.guards)), []).append(value)
     return [(guard, total(pieces)) for guard, pieces in by_guard.items()]
+
+
+def _waiting_inside(line: Line, live: frozenset[int]) -> list[Piece]:
+    """The counters of those who wait at one of these instructions."""
+    inside = [rest.pc in live for rest in line.classes]
+    if len(line.counts) > 1:
+        return [Piece(name) for name, here in zip(line.counts, inside, strict=True) if here]
+    if not any(inside):
+        return []
+    if not all(inside):
+        raise NoTextError(f"the number of those of one class who wait at {line.key.partition('.')[2]}")
+    return [line.length()]

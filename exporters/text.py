@@ -99,7 +99,7 @@ class Printer:
     """`names` gives the identifier of a constant; `state` the text of an observable or of `n`."""
 
     names: Callable[[str], str]
-    state: Callable[[e.StageState | e.Context], Piece]
+    state: Callable[[e.StageState | e.PoolState | e.Context], Piece]
 
     def number(self, expr: e.Expr) -> Piece:
         """The expression where a number is wanted."""
@@ -108,7 +108,7 @@ class Printer:
                 return literal(v)
             case e.Const(name=name):
                 return Piece(self.names(name))
-            case e.StageState() | e.Context():
+            case e.StageState() | e.PoolState() | e.Context():
                 return self.state(expr)
             case e.Binary(op=op) if op in _LEVEL:
                 return self._arithmetic(expr)

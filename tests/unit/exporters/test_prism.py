@@ -147,13 +147,68 @@ def test_what_has_no_counter_form_is_named_with_its_place(session: str, construc
 
 
 def test_a_pool_is_refused_once_and_what_follows_from_it_is_not() -> None:
-    items = HEAD + "pool kv { cap 2; } "
+    items = HEAD + "pool kv { cap 2; queue by (serial); } "
     with pytest.raises(NotSymbolicError) as caught:
         queue(
             "loop { hold kv (1) { branch (cached >= 1) { run svc (~exp(1)); } } cache (1); run think (~exp(1)); }",
             items=items,
         )
-    assert [d.message.split(" has")[0] for d in caught.value.diagnostics] == ["`hold`"]
+    assert [d.message.split(" has")[0] for d in caught.value.diagnostics] == ["`queue by` of kv"]
+
+
+def holding(units: str = "1", after: str = "", think: str = "~exp(2)", inner: str = "", reuse: str = "") -> str:
+    """A session that holds `kv` for a service and then thinks."""
+    body = f"{inner} run svc (~exp(cached ? 1 : 2));"
+    return f"loop {{ hold kv ({units}) {reuse} {{ {body} }} {after} run think ({think}); }}"
+
+
+UNSERVED = "loop { hold kv (1) { branch (cached) { run svc (~exp(1)); } } cache (1); run think (~exp(1)); }"
+
+
+@pytest.mark.parametrize(
+    ("pool", "session", "said"),
+    [
+        ("cap 2;", holding(after="cache (1);", think="~erlang(2, 2)"), "the oldest"),
+        ("cap 2;", holding("1 + queue(svc)"), "depends on the state"),
+        ("cap 2;", holding("0.5"), "no whole number"),
+        ("cap 4;", holding(inner="grow kv (1);"), "`grow`"),
+        ("cap 4;", holding("2", "cache (2);", reuse="reuse (1)"), "without an owner"),
+        ("cap 4; block 2;", holding("4", "cache (4);"), "block by block"),
+        ("cap 2;", holding(after="cache (1); branch (0.5) { end; }"), "outlive"),
+        ("cap 1;", UNSERVED, "at one instant"),
+    ],
+)
+def test_what_no_counters_hold_of_a_pool_is_said(pool: str, session: str, said: str) -> None:
+    with pytest.raises(NotSymbolicError) as caught:
+        queue(session, items=HEAD + f"pool kv {{ {pool} }} ")
+    assert any(said in d.message for d in caught.value.diagnostics), [d.message for d in caught.value.diagnostics]
+
+
+def test_a_cap_that_decides_who_can_wait_is_fixed_and_the_others_stay_open() -> None:
+    items = "let B = 1; let C = 3; stage svc : ps(1); stage think : delay; pool slots { cap B; } "
+    inner = "hold kv (1) { run svc (~exp(cached ? 1 : 3)); } cache (1);"
+    done = queue(
+        f"loop {{ hold slots (1) {{ {inner} }} run think (~exp(4)); }}", "closed(N)",
+        f"let N = 5; {items} pool kv {{ cap C; pin waiting; }}",
+    )  # fmt: skip
+    assert "// Fixed, because the structure depends on them: B." in done.model
+    assert set(done.open_constants) == {"N", "C_"}
+
+
+def test_memory_in_open_programs_starts_empty_and_counts_who_waits_for_it() -> None:
+    items = "let K = 4; let C = 2; " + HEAD + "pool kv { cap C; } "
+    done = queue("hold kv (1) { run svc (~exp(1)); }", "poisson(1) limit(K)", items)
+    assert "// An arrival that finds K sessions present is lost." in done.model
+    assert "  q_kv : [0..K] init 0; // line 1" in done.model
+    assert "n_svc + q_kv < K" in done.model
+
+
+def test_a_session_alone_can_have_what_it_wants_of_an_unlimited_pool() -> None:
+    done = queue(
+        "loop { hold kv (3) { run svc (~exp(1)); } cache (3); run think (~exp(1)); }", items=HEAD + "pool kv { } "
+    )
+    assert "q_kv" not in done.model
+    assert "formula held_kv = 3 * n_svc;" in done.model
 
 
 LOSS = """let N = 2; let c = 1; let lam = 2; let p = 0.25;

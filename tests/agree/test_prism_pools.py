@@ -1,0 +1,125 @@
+"""Pools as counters: the PRISM text and the JANI, written once with their constants open, against the explorer.
+
+Storm's exact engine must give the explorer's rationals for every measure, at every size; what has no counters says why.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+
+import counted_pools
+import pooled_chains
+import pytest
+from exported import exact_answers, jani_job_of, measures_of, prism_job_of
+
+from serq import models
+from serq.base.errors import LimitError, NoSteadyStateError
+from serq.compare.storm import StormAnswer, StormFailure, check_prism, long_run, run_storm, succeeded
+from serq.exporters.errors import NotSymbolicError
+from serq.exporters.prism import Prism, PrismExport
+from serq.ir.program import Program
+from serq.pipeline import load, load_text
+
+PROGRAMS = Path(__file__).parents[1] / "data" / "values" / "programs"
+Sets = Mapping[str, str]
+
+SIZES: Mapping[str, tuple[Sets, tuple[Sets, ...]]] = {
+    "lru": ({}, tuple({"N": str(n), "C": str(c)} for n, c in ((2, 1), (3, 1), (3, 2), (4, 3), (5, 3), (6, 2), (6, 4)))),
+    "lru_ps": ({}, tuple({"N": str(n), "C": str(c)} for n, c in ((3, 2), (4, 2), (6, 3), (8, 5)))),
+    "lru_slot_pin": ({}, ({"N": "4", "C": "3"}, {"N": "4", "C": "2"}, {"N": "5", "C": "3"})),
+    "amp": ({"N": "6", "C": "6"}, ({"N": "5", "C": "3"}, {"N": "6", "C": "6"}, {"N": "4", "C": "9"})),
+    "amp_ps": ({"N": "6", "C": "6"}, ({"N": "5", "C": "3"}, {"N": "6", "C": "6"}, {"N": "7", "C": "9"})),
+    "pool2": ({}, ({"N": "3", "C": "2"}, {"N": "4", "C": "3"}, {"N": "5", "C": "5"})),
+}
+"""Model -> the constants at which it is exported, and those at which it is read."""
+
+
+def program(name: str, sets: Sets) -> Program:
+    model = models.find(name)
+    return load(PROGRAMS / f"{name}.sq" if model is None else model.path, dict(sets)).program
+
+
+def compared(export: PrismExport, instance: Program, answer: StormAnswer | StormFailure) -> int:
+    """How many measures both gave; they are equal."""
+    exact = exact_answers(instance)
+    assert exact is not None
+    storm = measures_of(export, succeeded(answer))
+    for name in storm.keys() & exact.keys():
+        assert storm[name] == exact[name], name
+    return len(storm.keys() & exact.keys())
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_models_with_pools_leave_their_sizes_open(name: str) -> None:
+    base, sizes = SIZES[name]
+    export = Prism().export(program(name, base))
+    assert {export.names.named(i).name for i in export.open_constants} >= {"N", "C"}
+    assert "\nctmc\n" in export.model
+    cases = [program(name, {**base, **sets}) for sets in sizes]
+    jobs = [prism_job_of(export, case) for case in cases] + [jani_job_of(export, case) for case in cases[:2]]
+    answers = run_storm(jobs)
+    for case, answer in zip(cases, answers, strict=False):
+        assert compared(export, case, answer) >= 20
+    for prism, jani in zip(answers, answers[len(cases) :], strict=False):
+        assert succeeded(jani).values == succeeded(prism).values
+
+
+def test_a_cache_as_large_as_the_population_is_another_program() -> None:
+    """With C >= N nobody is ever evicted; the text for C < N says so and no tool accepts it."""
+    export = Prism().export(program("lru", {}))
+    assert "// Valid for C_ >= 1 and C_ < N; other constants are refused." in export.model
+    for sets in ({"N": "3", "C": "3"}, {"N": "3", "C": "4"}):
+        case = program("lru", sets)
+        for outcome in run_storm([prism_job_of(export, case), jani_job_of(export, case)]):
+            assert isinstance(outcome, StormFailure), sets
+    roomy = program("lru", {"N": "3", "C": "4"})
+    export = Prism().export(roomy)
+    cases = [roomy, program("lru", {"N": "4", "C": "2"})]
+    for case, answer in zip(cases, run_storm([prism_job_of(export, case) for case in cases]), strict=True):
+        assert compared(export, case, answer) > 20
+
+
+def test_the_hit_ratio_of_a_cache_of_a_size_that_nobody_exported() -> None:
+    """30 sessions and 3 units: no chain was explored for it. Little's law ties two rewards to each other."""
+    export = Prism().export(program("lru_ps", {}))
+    constants = {"N": 12, "C_": 5, "s_hit": Fraction(1), "s_miss": Fraction(3), "Z": Fraction(4)}
+    rewards = [long_run(r) for r in ("number_think", "completed_think", "sum_hit", "count_hit")]
+    number, rate, hits, holds = check_prism(export.model, constants, rewards).values
+    assert number == rate * 4
+    assert 0 < hits < holds == rate
+
+
+SEEDS = range(50)
+LARGEST = 90
+_OTHER = ("large", "several closed classes")
+
+
+@pytest.mark.parametrize("generator", [counted_pools, pooled_chains], ids=lambda module: module.__name__)
+def test_a_generated_program_with_pools_is_written_right_or_says_why_not(generator) -> None:
+    cases, reasons = [], Counter[str]()
+    for seed in SEEDS:
+        text = generator.program(seed)
+        instance = load_text(text).program
+        try:
+            export = Prism().export(instance)
+        except NotSymbolicError as error:
+            reasons |= Counter(d.message for d in error.diagnostics)
+            continue
+        try:
+            if exact_answers(instance, LARGEST) is not None:
+                cases.append((seed, instance, export))
+        except LimitError:
+            reasons["large"] += 1
+        except NoSteadyStateError:
+            reasons["several closed classes"] += 1
+    answers = run_storm([prism_job_of(export, instance) for _, instance, export in cases])
+    total = 0
+    for (seed, instance, export), answer in zip(cases, answers, strict=True):
+        try:
+            total += compared(export, instance, answer)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}\n{generator.program(seed)}") from error
+    assert all(" has no form with counters: " in reason for reason in reasons if reason not in _OTHER), reasons
+    assert len(cases) > (len(SEEDS) // 2 if generator is counted_pools else 1), reasons
+    assert total > 20 * len(cases)
