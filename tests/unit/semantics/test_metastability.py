@@ -2,12 +2,12 @@
 
 from fractions import Fraction
 from math import factorial
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hand_chains import birth_death, finite_source, make_chain
 
+from serq import models
 from serq.base.errors import LimitError, UsageError
 from serq.pipeline import SolveOptions, load, solve
 from serq.semantics import first_passage, metastability
@@ -17,11 +17,11 @@ from serq.semantics.metastability import slowest
 from serq.semantics.solve import stationary
 from serq.studies.conditions import conditions
 
-PROGRAMS = Path(__file__).parents[2] / "data" / "values" / "programs"
-
 
 def asked(name: str, **sets: object):
-    program = load(PROGRAMS / f"{name}.sq", {k: str(v) for k, v in sets.items()}).program
+    model = models.find(name)
+    assert model is not None
+    program = load(model.path, {k: str(v) for k, v in sets.items()}).program
     return conditions(program, solve(program, SolveOptions(exact=False, states=10_000)))
 
 
@@ -56,7 +56,7 @@ def test_memory_that_grows_while_active(
 
 
 def test_two_conditions() -> None:
-    found = asked("amp_ps", N=48, C=48, a=3, s_miss=5, Z="129.75")
+    found = asked("amp_ps")  # at its own constants
     assert found.verdict == "bistable"
     assert found.modes == (0, 23)
     assert found.gap == pytest.approx(16.6, abs=0.05)
