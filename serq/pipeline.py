@@ -220,6 +220,7 @@ def simulate(
         partial(program, settings, options.confidence, options.engine, stopped)
         raise
     report = report_of(program, settings, run.results, options.confidence, run.observations)
+    remarks = (*remarks, *report.remarks)
     return replace(report, engine=run.engine, why_reference=run.why, remarks=remarks), run.results
 
 

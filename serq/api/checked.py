@@ -50,6 +50,7 @@ class CheckResult(Tabular):
             "warmup": result.warmup,
             "replications": result.replications,
             "events": result.events,
+            "remarks": list(result.remarks),
             "chain": result.chain or None,
             "no_chain": list(result.no_chain),
             "formulas": list(result.formulas),

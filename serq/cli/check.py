@@ -56,7 +56,8 @@ def _text(result: ThreeWay) -> str:
     span = f"time {result.warmup:g} to {result.horizon:g}"
     lines = [
         f"{result.program.name}: simulated over {result.replications} x {span} (seed {result.seed}, "
-        f"{result.events} events)"
+        f"{result.events} events)",
+        *(f"  {remark}" for remark in result.remarks),
     ]
     lines.append(f"exact: {result.chain}" if result.chain else "exact: no answer")
     lines += [f"  {reason}" for reason in result.no_chain]

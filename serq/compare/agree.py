@@ -157,11 +157,14 @@ def _row(
 def _test(row: Row, simulated: Estimate, reference: float, usual: Usual | None) -> Row:
     """The two-sided test of one simulated value; a value that cannot vary must be equal."""
     assert simulated.value is not None
-    difference = float(simulated.value) - reference
+    value = float(simulated.value)
+    if usual is not None and abs(value - usual.value) <= usual.rounding:
+        value = usual.value
+    difference = value - reference
     error, degrees = simulated.standard_error, simulated.degrees
     if error is None or degrees is None:
         return replace(row, verdict="one witness", why="the run is too short for an interval")
-    rounding = FLOAT_TOLERANCE * max(0.0 if usual is None else usual.scale, abs(reference))
+    rounding = FLOAT_TOLERANCE * abs(reference) if reference or usual is None else usual.rounding
     if error <= rounding and abs(difference) <= rounding:
         return replace(row, verdict="agrees")
     if usual is not None:

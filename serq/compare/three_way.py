@@ -43,7 +43,9 @@ class CheckOptions:
 
 @dataclass(frozen=True)
 class ThreeWay:
-    """The comparison and where it came from. `no_chain` and `no_formula` say why a witness is silent."""
+    """The comparison and where it came from. `no_chain` and `no_formula` say why a witness is silent, `remarks` what
+    a reader must know of the simulation.
+    """
 
     program: Program
     agreement: Agreement
@@ -57,6 +59,7 @@ class ThreeWay:
     formulas: tuple[str, ...]
     no_chain: tuple[str, ...] = ()
     no_formula: str = ""
+    remarks: tuple[str, ...] = ()
 
 
 def three_way(
@@ -97,6 +100,7 @@ def three_way(
         formulas,
         no_chain,
         matches.why_not,
+        report.remarks,
     )
 
 

@@ -17,6 +17,7 @@ from serq.ir.results import Estimate
 from serq.semantics.estimate import MOST_BATCHES, Over, estimate
 from serq.semantics.options import RunOptions
 from serq.semantics.quantiles import Observations, quantiles_of, samples_of
+from serq.semantics.resolution import coarse_clock
 from serq.semantics.run_result import RunResult
 from serq.semantics.series import batches_of
 from serq.semantics.stability import Stability, stability_of
@@ -159,6 +160,7 @@ def report_of(
         tuple(sections.pool(place) for place in range(len(program.pools))),
         tuple(Section(g.name, by_section["gauge", g.name], {}) for g in program.gauges),
         sections.sessions(),
+        remarks=coarse_clock(program, [r.counts for r in results], options.horizon),
     )
 
 

@@ -42,7 +42,7 @@ def usual_difference(name: str, before: Outcome | None, after: Outcome | None) -
         return None
     length = max(a.length, b.length)
     excursion = max(a.excursion, b.excursion, length * max(abs(a.value), abs(b.value)))
-    return Usual(b.value - a.value, excursion, min(a.total, b.total), length, max(a.scale, b.scale))
+    return Usual(b.value - a.value, excursion, min(a.total, b.total), length, max(a.rounding, b.rounding))
 
 
 def _simulated(

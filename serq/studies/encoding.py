@@ -78,7 +78,7 @@ class Outcome:
 
 _NUMBERS = frozenset(
     {"value", "half_width", "confidence", "standard_error", "degrees", "bound", "low", "high"}
-    | {"excursion", "total", "length", "scale"}
+    | {"excursion", "total", "length", "rounding"}
 )
 
 

@@ -30,6 +30,7 @@ from serq.pipeline import (
 )
 from serq.semantics.estimate import Batches, shares
 from serq.semantics.quantiles import quantiles_of, samples_of
+from serq.semantics.resolution import coarse_clock
 from serq.semantics.series import batches_of
 from serq.semantics.stability import stability_of
 from serq.studies.encoding import Bounds, Outcome, Rows
@@ -168,10 +169,13 @@ def _simulated(program: Program, task: Task) -> Outcome:
     run = run_replications(program, settings, options.replications, 1, None, options.engine)
     stability = stability_of(run.results)
     span = f"{options.replications} x time {settings.warmup:g} to {settings.horizon:g}, seed {settings.seed}"
+    remarks = coarse_clock(program, [r.counts for r in run.results], settings.horizon)
+    if stability.kind != "stationary":
+        remarks = (f"{stability.kind}: {stability.text}", *remarks)
     return Outcome(
         "done",
         how=f"{span}, {sum(r.events for r in run.results)} events, {run.engine} engine",
-        remark="" if stability.kind == "stationary" else f"{stability.kind}: {stability.text}",
+        remark="; ".join(remarks),
         estimates=(
             *pooled_estimates(program, run.results, options.confidence),
             *_quantiles(program, run, options.confidence),

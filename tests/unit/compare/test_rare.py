@@ -112,8 +112,8 @@ def test_what_is_zero_but_for_rounding_agrees_with_zero() -> None:
     exact = Estimate(measure.name, "chain", Fraction(0), "")
     noise = Estimate(measure.name, "simulation", 3e-21, "", 1e-21, 0.95, 2e-22, 10)
     assert not compare([measure], [noise], [exact], []).agrees
-    assert compare([measure], [noise], [exact], [], usual={measure.name: Usual(0.0, 1e-9, 100, 1, 1e-9)}).agrees
-    assert not compare([measure], [noise], [exact], [], usual={measure.name: Usual(0.0, 1e-20, 100, 1, 1e-20)}).agrees
+    assert compare([measure], [noise], [exact], [], usual={measure.name: Usual(0.0, 1e-9, 100, 1, 1e-20)}).agrees
+    assert not compare([measure], [noise], [exact], [], usual={measure.name: Usual(0.0, 1e-9, 100, 1, 1e-22)}).agrees
 
 
 def test_an_excursion_that_was_seen_tells_its_size() -> None:
