@@ -1,11 +1,11 @@
 """All families by name, and what the command line asks of them: a list, a description, values, LaTeX."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 
 import sympy
 
 from serq.base.errors import UsageError
+from serq.base.suggestions import did_you_mean
 from serq.closedforms import bounds, caches, finite_source, mg1, networks, price, single
 from serq.closedforms.arguments import Argument
 from serq.closedforms.formula import Evaluation, Formula, evaluate_formula
@@ -27,8 +27,7 @@ def find(name: str) -> Formula:
     for formula in FAMILIES:
         if formula.name == name:
             return formula
-    near = get_close_matches(name, [f.name for f in FAMILIES], n=1)
-    hint = f"did you mean {near[0]}?" if near else "serq closed-form --list shows them all"
+    hint = did_you_mean(name, [f.name for f in FAMILIES]) or "serq closed-form --list shows them all"
     raise UsageError(f"no closed form is called {name}; {hint}")
 
 

@@ -1,11 +1,11 @@
 """What can be wrong with what somebody asks to be read."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import ClassVar, Self
 
 from serq.base.diagnostics import Diagnostic
 from serq.base.source import NOWHERE
+from serq.base.suggestions import did_you_mean
 
 
 class NoSuchModel(Diagnostic):
@@ -21,6 +21,5 @@ class NoSuchModel(Diagnostic):
     @classmethod
     def like(cls, name: str, shipped: Sequence[str]) -> Self:
         """The diagnostic, with the nearest name as its advice."""
-        near = get_close_matches(name, shipped, n=1)
-        advice = f"did you mean `{near[0]}`?" if near else "`serq models` lists what ships"
+        advice = did_you_mean(name, shipped) or "`serq models` lists what ships"
         return cls(span=NOWHERE, name=name, advice=advice)

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any, Literal, TypedDict, TypeVar
 
 from serq.base.errors import UsageError
+from serq.base.suggestions import did_you_mean
 from serq.pipeline import SimulateOptions, SolveOptions
 
 Options = TypeVar("Options", SimulateOptions, SolveOptions)
@@ -87,9 +87,8 @@ def refuse_unknown(given: Mapping[str, Any], known: list[str]) -> None:
     """UsageError for names that are not among the known ones."""
     for name in given:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            guess = f"did you mean {near[0]!r}? " if near else ""
-            raise UsageError(f"there is no option {name!r}; {guess}the options are {', '.join(known)}")
+            guess, options = did_you_mean(name, known), f"the options are {', '.join(known)}"
+            raise UsageError(" ".join(filter(None, (f"there is no option {name!r};", guess, options))))
 
 
 def split(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:

@@ -6,6 +6,7 @@ from html import escape
 from typing import Any
 
 from serq.base.errors import UsageError
+from serq.base.suggestions import near
 from serq.ir.numbers import cut, rational, short, with_interval
 from serq.ir.results import Estimate
 
@@ -60,11 +61,8 @@ def find_estimate(estimates: Sequence[Estimate], measure: str) -> Estimate:
     for e in estimates:
         if e.measure == measure:
             return e
-    from difflib import get_close_matches
-
     names = [e.measure for e in estimates]
-    near = get_close_matches(measure, names, n=3) or names
-    raise UsageError(f"there is no measure {measure!r}; there is {', '.join(near)}")
+    raise UsageError(f"there is no measure {measure!r}; there is {', '.join(near(measure, names) or names)}")
 
 
 def estimate_row(e: Estimate) -> dict[str, object]:

@@ -9,6 +9,7 @@ from typing import Any
 from serq.base.diagnostics import Diagnostic
 from serq.base.errors import LoadError, UsageError
 from serq.base.source import SourceFile, Span
+from serq.base.suggestions import did_you_mean
 from serq.check import scopes
 from serq.check.resolve import Resolver
 from serq.check.symbols import Symbols
@@ -63,7 +64,7 @@ def _parse(name: str, value: OverrideValue) -> a.Expr:
 def _unknown(symbols: Symbols, name: str) -> str:
     lets = ", ".join(f"`{x}`" for x in symbols.lets)
     listed = f"the constants are {lets}" if lets else "the program has no constants"
-    guess = symbols.suggestion(name, symbols.lets)
+    guess = did_you_mean(name, symbols.lets)
     return f"--set {name}: the program has no `let {name}`; " + (f"{guess} " if guess else "") + listed
 
 

@@ -9,6 +9,7 @@ from typing import cast, get_args
 
 from serq.base.diagnostics import Diagnostic
 from serq.base.source import Span
+from serq.base.suggestions import did_you_mean
 from serq.check import advice as w
 from serq.check import name_errors as n
 from serq.check import scope_errors as s
@@ -153,7 +154,7 @@ class Resolver:
         if place.session:
             candidates += [*self.symbols.attributes, *BUILTINS]
         fallback = "define it with `let`, or assign it with `set`" if place.session else "define it with `let`"
-        return self.symbols.suggestion(name, candidates) or fallback
+        return did_you_mean(name, candidates) or fallback
 
     def _fault(self, diagnostic: Diagnostic) -> e.Expr:
         self.report(diagnostic)
@@ -173,7 +174,7 @@ class Resolver:
         for x in node.args:
             self.expr(x, place)
         known = (*FUNCTIONS, *STAGE_FACTS, *POOL_FACTS, "price")
-        advice = self.symbols.suggestion(name, known) or f"functions are `{' '.join(FUNCTIONS)}`"
+        advice = did_you_mean(name, known) or f"functions are `{' '.join(FUNCTIONS)}`"
         return self._fault(n.UnknownFunction(span=node.name_span, name=name, advice=advice))
 
     def _observable(self, node: a.Call, place: Place) -> e.Expr:
@@ -210,7 +211,7 @@ class Resolver:
     def _draw(self, node: a.Draw, place: Place) -> e.Expr:
         args = tuple(self.expr(x, place) for x in node.args)
         if node.law not in LAWS:
-            advice = self.symbols.suggestion(node.law, LAWS) or f"laws are `{' '.join(LAWS)}`"
+            advice = did_you_mean(node.law, LAWS) or f"laws are `{' '.join(LAWS)}`"
             return self._fault(n.UnknownLaw(span=node.name_span, name=node.law, advice=advice))
         law = cast(e.LawName, node.law)
         if place.constant:
@@ -299,7 +300,7 @@ class Resolver:
             return f"`{name}` is {ARTICLES[other]}"
         declared = [*self.symbols.pools] if kind == "pool" else [*self.symbols.stages]
         listed = f"{kind}s are `{' '.join(declared)}`" if declared else f"declare it: `{kind} {name} ...`"
-        return self.symbols.suggestion(name, declared) or listed
+        return did_you_mean(name, declared) or listed
 
 
 def _usage(name: str) -> str:

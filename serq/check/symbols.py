@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Literal
 
 from serq.base.diagnostics import Diagnostic, Note
@@ -46,11 +45,6 @@ class Symbols:
         """What the name stands for, or None."""
         symbol = self.table.get(name)
         return None if symbol is None else symbol.kind
-
-    def suggestion(self, name: str, candidates: Iterable[str]) -> str:
-        """`did you mean ...?` when a candidate is close, else empty."""
-        close = get_close_matches(name, list(candidates), n=1)
-        return f"did you mean `{close[0]}`?" if close else ""
 
 
 def collect(module: a.Module) -> tuple[Symbols, list[Diagnostic]]:

@@ -59,6 +59,7 @@ def command(
         common.emit(event_text(program, priced), EventPriceResult(program, priced).to_dict())
         return
     if not after:
+        common.load()  # what is wrong with the file is said first, as by every verb
         raise UsageError("say what changes: --from NAME=EXPR --to NAME=EXPR, or --do EVENT")
     if vary:
         from serq.cli.price_study import price_study

@@ -6,10 +6,10 @@ Several are joined by `and`.
 import operator
 import re
 from collections.abc import Callable
-from difflib import get_close_matches
 from fractions import Fraction
 
 from serq.base.errors import UsageError
+from serq.base.suggestions import did_you_mean
 from serq.ir.chain import Chain
 
 _COMPARISONS: dict[str, Callable[[Fraction, Fraction], bool]] = {
@@ -36,9 +36,9 @@ def _comparison(chain: Chain, text: str) -> tuple[str, Callable[[Fraction, Fract
         raise UsageError(f"a set of states is `MEASURE <= NUMBER` (or <, >=, >, ==, !=), joined by `and`, not {text!r}")
     name, sign, number = match.groups()
     if name not in chain.state_rewards:
-        near = get_close_matches(name, chain.state_rewards, n=1)
-        guess = f"did you mean {near[0]!r}? " if near else ""
-        raise UsageError(f"no state reward is called {name!r}; {guess}there are {', '.join(chain.state_rewards)}")
+        guess = did_you_mean(name, chain.state_rewards)
+        known = f"there are {', '.join(chain.state_rewards)}"
+        raise UsageError(" ".join(filter(None, (f"no state reward is called {name!r};", guess, known))))
     try:
         return name, _COMPARISONS[sign], Fraction(number)
     except (ValueError, ZeroDivisionError):

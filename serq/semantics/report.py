@@ -24,7 +24,7 @@ from serq.semantics.stability import Stability, stability_of
 from serq.semantics.summary import Summary
 from serq.semantics.tallies import add_up
 
-SCHEMA = "serq.run/1"
+SCHEMA = "serq.run/2"
 
 
 @dataclass(frozen=True, slots=True)

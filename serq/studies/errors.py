@@ -1,11 +1,11 @@
 """What can be wrong with a study: its grid, its directory, its cluster."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import ClassVar, Self
 
 from serq.base.diagnostics import Diagnostic
 from serq.base.source import NOWHERE
+from serq.base.suggestions import did_you_mean, near, question
 
 
 class BadGrid(Diagnostic):
@@ -34,9 +34,8 @@ class NothingToVary(Diagnostic):
     def of(cls, name: str, program: str, constants: Iterable[str]) -> Self:
         """The diagnostic, with the constants that there are as its advice."""
         known = list(constants)
-        near = get_close_matches(name, known, n=1)
         listed = f"the constants are {', '.join(f'`{x}`' for x in known)}" if known else "it has no constants"
-        advice = f"did you mean `{near[0]}`? {listed}" if near else listed
+        advice = " ".join(filter(None, (did_you_mean(name, known), listed)))
         return cls(span=NOWHERE, name=name, program=program, advice=advice)
 
 
@@ -54,9 +53,8 @@ class NoSuchMeasure(Diagnostic):
     def of(cls, name: str, known: Iterable[str]) -> Self:
         """The diagnostic, with the nearest names as its advice."""
         names = list(known)
-        parts = [x for x in names if name in x][:4] or get_close_matches(name, names, n=3, cutoff=0.4)
-        shown = ", ".join(f"`{x}`" for x in parts)
-        advice = f"did you mean {shown}?" if parts else "a measure is named like `stage.svc.number`; `*` fits anything"
+        parts = [x for x in names if name in x][:4] or near(name, names, alike=0.4)
+        advice = question(*parts) or "a measure is named like `stage.svc.number`; `*` fits anything"
         return cls(span=NOWHERE, name=name, advice=advice)
 
 

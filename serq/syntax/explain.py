@@ -9,6 +9,7 @@ from typing import Literal
 
 from serq.base.diagnostics import Diagnostic
 from serq.base.source import Span
+from serq.base.suggestions import question
 from serq.syntax import errors
 from serq.syntax.build import token_span
 from serq.syntax.outline import at_start, begins_construct, body_of, form_of, meant, optional_clauses
@@ -93,7 +94,7 @@ def _misspelt(s: Situation) -> Finding | None:
         return errors.UnknownWord(span=s.span, word=str(s.token), after="not", advice="`not` is written `!`"), _PANIC
     near = meant(str(s.token), frozenset(s.words))
     if near:
-        advice = f"did you mean `{near}`?"
+        advice = question(near)
         return errors.UnknownWord(span=s.span, word=str(s.token), after=s.after, advice=advice), Mend("replace", near)
     if s.words and all(text in s.words for text in s.fits):
         return errors.UnknownWord(span=s.span, word=str(s.token), after=s.after, advice=_one_of(s.words)), _PANIC

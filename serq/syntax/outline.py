@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from serq.base.diagnostics import Diagnostic
+from serq.base.suggestions import question
 from serq.syntax import errors
 from serq.syntax.automaton import Place, automaton
 from serq.syntax.situation import Situation, closest
@@ -164,7 +165,7 @@ def meant(word: str, keywords: frozenset[str]) -> str | None:
 
 def _advice(word: str, starters: frozenset[str]) -> str:
     near = meant(word, starters)
-    return f"did you mean `{near}`?" if near else f"one of {_listed(starters)}"
+    return question(near) or f"one of {_listed(starters)}"
 
 
 def _listed(words: frozenset[str]) -> str:

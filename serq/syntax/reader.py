@@ -1,11 +1,11 @@
 """From a path to a `SourceFile`: everything that can be wrong with a file before its first character is read."""
 
-from difflib import get_close_matches
 from pathlib import Path
 
 from serq.base.diagnostics import Diagnostic
 from serq.base.errors import InputError
 from serq.base.source import NOWHERE, SourceFile
+from serq.base.suggestions import nearest, question
 from serq.syntax import text_errors as errors
 from serq.syntax.limits import MAX_TEXT
 
@@ -52,8 +52,8 @@ def _neighbour(path: Path) -> str:
         names = [entry.name for entry in path.parent.iterdir() if entry.suffix == ".sq"]
     except OSError:
         return ""
-    near = get_close_matches(path.name, names, n=1) or get_close_matches(path.name + ".sq", names, n=1)
-    return f"did you mean `{path.parent / near[0]}`?" if near else ""
+    found = nearest(path.name, names) or nearest(path.name + ".sq", names)
+    return "" if found is None else question(str(path.parent / found))
 
 
 def _refusal(diagnostic: Diagnostic) -> InputError:

@@ -1,12 +1,12 @@
 """Where a parse stands when a token does not fit: all that the words of a diagnostic are chosen from."""
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from lark import Token
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from serq.base.source import Span
+from serq.base.suggestions import nearest
 from serq.syntax.automaton import Place, automaton
 from serq.syntax.build import token_span
 
@@ -88,8 +88,7 @@ def is_word(token: Token) -> bool:
 
 def closest(word: str, candidates: list[str]) -> str | None:
     """The candidate that `word` was probably meant to be."""
-    close = get_close_matches(word.lower(), candidates, n=1, cutoff=0.65)
-    return close[0] if close else None
+    return nearest(word.lower(), candidates, alike=0.65)
 
 
 def innermost(parse: InteractiveParser) -> int | None:

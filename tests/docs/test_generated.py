@@ -176,6 +176,9 @@ REPORTS = {
 }
 
 
+FORMS = {"run": 2}
+"""Numbers of forms other than 1: members of theirs have changed their meaning."""
+
 ONLY_SOMETIMES = {"run": {"stopped", "until"}}
 
 
@@ -189,10 +192,11 @@ def report(run, *command: str) -> dict[str, object]:
 @pytest.mark.parametrize("verb", REPORTS)
 def test_the_members_of_each_report(verb: str, run) -> None:
     data = report(run, *REPORTS[verb])
-    expected = COMMON | members(f"### serq.{verb}/1")
+    form = f"serq.{verb}/{FORMS.get(verb, 1)}"
+    expected = COMMON | members(f"### {form}")
     if verb not in ("lint", "models", "fmt", "lift", "editor"):
         expected |= PROGRAM
-    assert data["schema"] == f"serq.{verb}/1"
+    assert data["schema"] == form
     assert set(data) == expected - ONLY_SOMETIMES.get(verb, set())
 
 

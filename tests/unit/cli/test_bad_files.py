@@ -51,6 +51,12 @@ def test_another_encoding(serq, write) -> None:
     assert "is not UTF-8: byte 15 (0xe9), in line 1" in done.err
 
 
+def test_a_bad_file_is_worse_than_a_price_of_nothing(serq, write) -> None:
+    assert serq("price", write("")).status == 3
+    done = serq("price", write())
+    assert (done.status, "say what changes" in done.err) == (2, True)
+
+
 def test_empty_program(serq, verb, write) -> None:
     done = serq(*verb, write(""))
     assert done.status == 3

@@ -29,7 +29,8 @@ def test_success(serq, write, tmp_path, name) -> None:
     done = serq(*SUCCESSES[name], path, *out, "--json")
     assert done.status == 0
     assert done.data["serq_version"]
-    assert done.data["schema"] == f"serq.{SUCCESSES[name][0]}/1"
+    verb = SUCCESSES[name][0]
+    assert done.data["schema"] == f"serq.{verb}/{2 if verb == 'run' else 1}"
     assert "python" in done.data["tools"]
     assert done.err == "" if name == "lint" else done.err.count("warning[SQ402]") >= 1
 

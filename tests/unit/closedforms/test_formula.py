@@ -101,7 +101,7 @@ def test_unknown_and_missing_parameters_are_named_together() -> None:
 
 
 def test_an_unknown_family_is_answered_with_a_suggestion() -> None:
-    with pytest.raises(UsageError, match="no closed form is called mm1m; did you mean mm1"):
+    with pytest.raises(UsageError, match="no closed form is called mm1m; did you mean `mm1"):
         find("mm1m")
     with pytest.raises(UsageError, match="--list shows them all"):
         find("xyzzy")

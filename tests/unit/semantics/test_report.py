@@ -36,7 +36,7 @@ def test_a_report_answers_every_measure_and_says_how_it_was_made():
     assert data["serq_version"] == __version__
     assert data["program_hash"] == fingerprint(program)
     settings = {x: data[x] for x in ("schema", "engine", "seed", "horizon", "warmup", "replications", "confidence")}
-    assert settings == {"schema": "serq.run/1", "engine": "reference", "seed": 3, "horizon": 400, "warmup": 50,
+    assert settings == {"schema": "serq.run/2", "engine": "reference", "seed": 3, "horizon": 400, "warmup": 50,
                         "replications": 1, "confidence": 0.95}  # fmt: skip
     assert data["method"].startswith("batch means")
     assert data["stability"]["kind"] == "stationary"

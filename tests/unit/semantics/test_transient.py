@@ -90,7 +90,7 @@ def test_from_a_set_of_states() -> None:
     [
         (None, None, None, "say which time"),
         (-1.0, None, None, "0 or more"),
-        (1.0, "stage.svc.numbr > 1", None, "did you mean 'stage.svc.number'"),
+        (1.0, "stage.svc.numbr > 1", None, "did you mean `stage.svc.number`"),
         (1.0, "stage.svc.number", None, "a set of states is"),
         (1.0, "stage.svc.number > 1/0", None, "is no number"),
         (1.0, "stage.svc.number > 5", None, "there is no state in which"),
