@@ -6,7 +6,6 @@ divides by the exit rate of every state, and dies of a zero.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
 from serq.exporters.explored import Explored, explored, map_text, properties_text
 from serq.ir.chain import Chain
@@ -39,18 +38,18 @@ def _lines(ready: Explored) -> Iterator[str]:
     if ready.rewards:
         yield from ("@reward_models", " ".join(ready.rewards))
     yield from ("@nr_states", str(ready.size), "@nr_choices", str(ready.size), "@model")
-    vectors = tuple(ready.rewards.values())
     labels = sorted((state, name) for name, members in ready.labels.items() for state in members)
-    of_state: dict[int, list[str]] = {}
+    of_state: dict[int, list[str]] = {ready.initial: ["init"]}
     for state, name in labels:
         of_state.setdefault(state, []).append(name)
-    for state, row in enumerate(ready.rates):
-        row = row or {state: Fraction(1)}
-        words = [f"state {state}"] if ready.discrete else [f"state {state} !{sum(row.values(), Fraction(0))}"]
-        if vectors:
-            words.append(f"[{','.join(str(vector[state]) for vector in vectors)}]")
-        words += ["init"] if state == ready.initial else []
-        words += of_state.get(state, [])
-        yield " ".join(words)
+    rows = ready.rates.looped()
+    heads = ["" if ready.discrete else f" !{total}" for total in rows.sums().texts()]
+    earned = list(zip(*(column.texts() for column in ready.rewards.values()), strict=True))
+    numbers, targets, begin = rows.numbers.texts(), rows.targets.tolist(), rows.begin.tolist()
+    for state, head in enumerate(heads):
+        words = [f"state {state}{head}"]
+        if earned:
+            words.append(f"[{','.join(earned[state])}]")
+        yield " ".join([*words, *of_state.get(state, ())])
         yield "\taction 0"
-        yield from (f"\t\t{target} : {rate}" for target, rate in row.items())
+        yield from (f"\t\t{targets[i]} : {numbers[i]}" for i in range(begin[state], begin[state + 1]))

@@ -6,6 +6,7 @@ comments: older versions refuse them.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import chain
 
 from serq.exporters.explored import Explored, explored, map_text, properties_text
@@ -39,33 +40,40 @@ class Explicit:
         return texts
 
     def _transitions(self, ready: Explored) -> str:
-        lines = [f"{ready.size} {sum(len(row) for row in ready.rates)}"]
-        for source, row in enumerate(ready.rates):
-            lines += [f"{source} {target} {numeral(rate, self.numerals)}" for target, rate in row.items()]
+        rows = ready.rates
+        numbers = rows.numbers.texts(self._numeral)
+        lines = [f"{ready.size} {len(numbers)}"]
+        edges = zip(rows.sources().tolist(), rows.targets.tolist(), numbers, strict=True)
+        lines += [f"{source} {target} {rate}" for source, target, rate in edges]
         return "\n".join(lines) + "\n"
 
     def _rewards(self, ready: Explored, identifier: str) -> str:
-        earned = [(state, value) for state, value in enumerate(ready.rewards[identifier]) if value]
-        lines = [f'# Reward structure "{identifier}"', "# State rewards", f"{ready.size} {len(earned)}"]
-        lines += [f"{state} {numeral(value, self.numerals)}" for state, value in earned]
+        column = ready.rewards[identifier]
+        some = column.nonzero()
+        lines = [f'# Reward structure "{identifier}"', "# State rewards", f"{ready.size} {len(some)}"]
+        values = column[some].texts(self._numeral)
+        lines += [f"{state} {value}" for state, value in zip(some.tolist(), values, strict=True)]
         return "\n".join(lines) + "\n"
+
+    def _numeral(self, value: Fraction) -> str:
+        return numeral(value, self.numerals)
 
     def _numbers(self, ready: Explored) -> str:
         if self.numerals == "rational":
             return "rationals, exact"
-        rates = (rate for row in ready.rates for rate in row.values())
-        values = (value for vector in ready.rewards.values() for value in vector)
-        exact = all(is_exact_decimal(x) for x in chain(rates, values))
+        values = chain(ready.rates.numbers.table, *(column.table for column in ready.rewards.values()))
+        exact = all(is_exact_decimal(x) for x in values)
         return "decimals, exact" if exact else "decimals, some rounded to the nearest double"
 
 
 def _labels(ready: Explored) -> str:
     """Label 0 is `init`, label 1 `deadlock` (the states without a way out), as PRISM wants it."""
-    deadlocks = frozenset(i for i, row in enumerate(ready.rates) if not row)
+    deadlocks = frozenset(ready.rates.empty().tolist())
     sets = {"init": frozenset({ready.initial}), "deadlock": deadlocks, **ready.labels}
     lines = [" ".join(f'{number}="{name}"' for number, name in enumerate(sets))]
-    for state in range(ready.size):
-        numbers = [str(number) for number, members in enumerate(sets.values()) if state in members]
-        if numbers:
-            lines.append(f"{state}: {' '.join(numbers)}")
+    of_state: dict[int, list[str]] = {}
+    for number, members in enumerate(sets.values()):
+        for state in members:
+            of_state.setdefault(state, []).append(str(number))
+    lines += [f"{state}: {' '.join(numbers)}" for state, numbers in sorted(of_state.items())]
     return "\n".join(lines) + "\n"

@@ -9,11 +9,13 @@ no state earns is left out, because Storm cannot answer about an empty reward st
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from serq.exporters.columns import Column, Rows
 from serq.exporters.names import NameMap
+from serq.exporters.packed_chain import packed
 from serq.ir.chain import Chain, Ratio
 
 START = "start"
@@ -28,11 +30,11 @@ class Explored:
     identifier; `unearned` are the names of rewards that are zero everywhere. `discrete`: the rates are probabilities.
     """
 
-    states: tuple[str, ...]
+    states: Sequence[str]
     initial: int
-    rates: tuple[dict[int, Fraction], ...]
+    rates: Rows
     labels: Mapping[str, frozenset[int]]
-    rewards: Mapping[str, tuple[Fraction, ...]]
+    rewards: Mapping[str, Column]
     names: NameMap = field(compare=False)
     unearned: tuple[str, ...] = ()
     discrete: bool = False
@@ -47,19 +49,29 @@ def explored(chain: Chain) -> Explored:
     """The chain as the exporters write it."""
     names = NameMap()
     chain = in_steps(chain)
-    states, initial, rates = _graph(chain)
+    arrays = packed(chain)
+    rows = _rows(chain) if arrays is None else arrays.rows()
     labels = {
         names.identifier(name, "label"): frozenset(members) for name, members in sorted(chain.labels.items()) if members
     }
-    rewards: dict[str, tuple[Fraction, ...]] = {}
+    start = {state: probability for state, probability in chain.initial if probability}
+    several = len(start) > 1
+    rewards: dict[str, Column] = {}
     unearned = []
-    for name, vector in chain.reward_table(sorted({*chain.state_rewards, *chain.impulse_names()})).items():
-        if any(vector):
-            rewards[names.identifier(name, "reward")] = vector + (Fraction(0),) * (len(states) - chain.size)
+    for name, column in _columns(chain) if arrays is None else arrays.columns():
+        if column.any():
+            rewards[names.identifier(name, "reward")] = column.extended(Fraction(0)) if several else column
         else:
             unearned.append(name)
     return Explored(
-        states, initial, rates, labels, rewards, names, tuple(unearned), discrete=chain.embedded is not None
+        (*chain.states, START) if several else chain.states,
+        chain.size if several else min(start),
+        rows.extended(start) if several else rows,
+        labels,
+        rewards,
+        names,
+        tuple(unearned),
+        discrete=chain.embedded is not None,
     )
 
 
@@ -85,23 +97,27 @@ def in_steps(chain: Chain) -> Chain:
     return replace(chain, transitions=transitions, state_rewards={**rewards, TIME: held})
 
 
-def _graph(chain: Chain) -> tuple[tuple[str, ...], int, tuple[dict[int, Fraction], ...]]:
+def _rows(chain: Chain) -> Rows:
     rates: list[dict[int, Fraction]] = [{} for _ in range(chain.size)]
     for t in chain.transitions:
         if t.rate:
             row = rates[t.source]
             row[t.target] = row.get(t.target, Fraction(0)) + t.rate
-    start = {state: probability for state, probability in chain.initial if probability}
-    states, initial = tuple(chain.states), min(start)
-    if len(start) > 1:
-        states, initial = (*states, START), chain.size
-        rates.append(start)
-    return states, initial, tuple(dict(sorted(row.items())) for row in rates)
+    return Rows.of(rates)
+
+
+def _columns(chain: Chain) -> Iterator[tuple[str, Column]]:
+    for name, vector in chain.reward_table(sorted({*chain.state_rewards, *chain.impulse_names()})).items():
+        yield name, Column.of(vector)
+
+
+LARGEST_MAP = 20_000
+"""States up to which the map says what each of them is."""
 
 
 def map_text(chain: Chain, ready: Explored, extra: Mapping[str, object]) -> str:
     """`.map.json`: what every identifier and state number stands for, how each measure is made from the rewards, and
-    what was lumped or cut off.
+    what was lumped or cut off. Of more than `LARGEST_MAP` states there is only the number.
     """
     content = {
         "model": chain.name,
@@ -112,8 +128,10 @@ def map_text(chain: Chain, ready: Explored, extra: Mapping[str, object]) -> str:
         "unearned_rewards": list(ready.unearned),
         "lumped": list(chain.lumped),
         "truncated": list(chain.truncated),
+        "size": ready.size,
         "states": [
-            {"index": i, "state": text, "lines": list(chain.lines.get(i, ()))} for i, text in enumerate(ready.states)
+            {"index": i, "state": text, "lines": list(chain.lines.get(i, ()))}
+            for i, text in enumerate(ready.states if ready.size <= LARGEST_MAP else ())
         ],
     }
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

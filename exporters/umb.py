@@ -9,10 +9,13 @@ import io
 import json
 import re
 import tarfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
+from serq.exporters.columns import Column, Places
 from serq.exporters.explored import Explored, explored, map_text, properties_text
 from serq.exporters.target import Content
 from serq.ir.chain import Chain
@@ -42,17 +45,14 @@ class Umb:
 
 def umb_bytes(ready: Explored) -> bytes:
     """The chain as a UMB archive; the same chain gives the same bytes."""
-    rows = [row or {state: Fraction(1)} for state, row in enumerate(ready.rates)]
-    exits = [sum(row.values(), Fraction(0)) for row in rows]
-    branches = [rate / total for row, total in zip(rows, exits, strict=True) for rate in row.values()]
-    width = _width([*exits, *branches, *(value for vector in ready.rewards.values() for value in vector)])
-    starts = [0]
-    for row in rows:
-        starts.append(starts[-1] + len(row))
+    rows = ready.rates.looped()
+    exits = rows.sums()
+    branches = rows.numbers.combined(exits[rows.sources()], lambda rate, total: rate / total)
+    width = _width([*exits.table, *branches.table, *(x for column in ready.rewards.values() for x in column.table)])
     files = {
         "state-is-initial.bin": _bits(ready.size, [ready.initial]),
-        "choice-to-branches.bin": _indices(starts),
-        "branch-to-target.bin": _indices(target for row in rows for target in row),
+        "choice-to-branches.bin": _indices(rows.begin),
+        "branch-to-target.bin": _indices(rows.targets),
         "branch-to-probability.bin": _rationals(branches, width),
     }
     number = {"type": "rational", "size": 2 * width}
@@ -106,21 +106,23 @@ def _width(numbers: Iterable[Fraction]) -> int:
     return -(-(longest + 1) // _WORD) * _WORD
 
 
-def _rationals(numbers: Sequence[Fraction], width: int) -> bytes:
+def _rationals(numbers: Column, width: int) -> bytes:
     size = width // 8
-    return b"".join(
-        part.to_bytes(size, "little", signed=True) for x in numbers for part in (x.numerator, x.denominator)
+    table = b"".join(
+        part.to_bytes(size, "little", signed=True) for x in numbers.table for part in (x.numerator, x.denominator)
     )
+    return np.frombuffer(table, dtype=np.uint8).reshape(-1, 2 * size)[numbers.ids].tobytes()
 
 
-def _indices(numbers: Iterable[int]) -> bytes:
-    return b"".join(number.to_bytes(_WORD // 8, "little") for number in numbers)
+def _indices(numbers: Places) -> bytes:
+    return numbers.astype("<u8").tobytes()
 
 
 def _bits(size: int, members: Iterable[int]) -> bytes:
     """A bit for each state, in whole words."""
-    word = sum(1 << state for state in members)
-    return word.to_bytes(-(-size // _WORD) * _WORD // 8, "little")
+    bits = np.zeros(-(-size // _WORD) * _WORD, dtype=bool)
+    bits[list(members)] = True
+    return np.packbits(bits, bitorder="little").tobytes()
 
 
 def _archive(files: Mapping[str, bytes]) -> bytes:
