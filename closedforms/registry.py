@@ -6,7 +6,7 @@ import sympy
 
 from serq.base.errors import UsageError
 from serq.base.suggestions import did_you_mean
-from serq.closedforms import bounds, caches, finite_source, mg1, networks, price, single
+from serq.closedforms import bounds, caches, finite_source, mg1, miss, networks, price, scheduling, single, takacs
 from serq.closedforms.arguments import Argument
 from serq.closedforms.formula import Evaluation, Formula, evaluate_formula
 from serq.closedforms.latex import equations
@@ -14,8 +14,11 @@ from serq.closedforms.latex import equations
 FAMILIES: tuple[Formula, ...] = (
     *single.FAMILIES,
     *finite_source.FAMILIES,
+    *takacs.FAMILIES,
     *price.FAMILIES,
+    *miss.FAMILIES,
     *mg1.FAMILIES,
+    *scheduling.FAMILIES,
     *networks.FAMILIES,
     *bounds.FAMILIES,
     *caches.FAMILIES,

@@ -3,10 +3,10 @@
 They agree bit for bit; the compiled one cannot run every program, and keeps no samples unless it is asked to.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import astuple, dataclass
-from typing import Literal
+from dataclasses import astuple, dataclass, replace
+from typing import Literal, TypeVar
 
 from serq.base.errors import RunError, UsageError
 from serq.codegen import jit
@@ -35,6 +35,9 @@ _SESSION_BYTES = 128
 """What a session takes at least in the compiled engine."""
 _LOOK = 0.1
 """Seconds between two looks at what threads have done."""
+_SHORT = 1 << 9
+"""Observations that a short run keeps before it hands them over."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -99,22 +102,15 @@ def run_compiled(
     """
     check_population(program, options.memory, _SESSION_BYTES * min(max(jobs, 1), replications))
     keep = options.keep_samples
-    limits = options.limits
-    settings = Settings(
-        options.seed, options.horizon, options.warmup, options.batches, keep, limits.commands, limits.replacements,
-        options.events, limits.preemptions, together, profile=replications == 1 and options.batches <= BATCHES,
-        first_commands=limits.first_commands * beginners(program, limits),
-    )  # fmt: skip
+    settings = replace(
+        _settings(program, options), together=together, profile=replications == 1 and options.batches <= BATCHES
+    )
     compiled = simulator(program, keep, backend, checked=bounds_checked, opt=opt)
     runs = _Replications(compiled, settings, options, replications, _corpus(program, options.trace))
-    try:
-        found = runs.in_turn(progress) if min(jobs, replications) <= 1 else runs.side_by_side(jobs, progress)
-    except FaultRaised as raised:
-        from serq.faults import diagnostic_of
-
-        raise RunError(program.source, [diagnostic_of(program, raised.fault, limits.commands)]) from None
-    except _CutError as cut:
-        raise _stopped(program, cut.replication, cut.result, keep) from None
+    in_turn = min(jobs, replications) <= 1
+    found = _answered(
+        program, options, lambda: runs.in_turn(progress) if in_turn else runs.side_by_side(jobs, progress)
+    )
     results = tuple(run_result(program, k, result) for k, result in enumerate(found))
     if keep:
         return Simulated(results, "compiled")
@@ -128,6 +124,56 @@ def _corpus(program: p.Program, given: str | None) -> Corpus | None:
     from serq.traces.reader import trace_of
 
     return trace_of(program, given)
+
+
+def _answered(program: p.Program, options: RunOptions, run: Callable[[], T]) -> T:
+    """What a compiled run gives; its faults and the limits that it reaches in the words of the reference."""
+    try:
+        return run()
+    except FaultRaised as raised:
+        from serq.faults import diagnostic_of
+
+        raise RunError(program.source, [diagnostic_of(program, raised.fault, options.limits.commands)]) from None
+    except _CutError as cut:
+        raise _stopped(program, cut.replication, cut.result, options.keep_samples) from None
+
+
+def _settings(program: p.Program, options: RunOptions) -> Settings:
+    """The options as the compiled engine takes them."""
+    limits = options.limits
+    return Settings(
+        options.seed, options.horizon, options.warmup, options.batches, options.keep_samples, limits.commands,
+        limits.replacements, options.events, limits.preemptions,
+        first_commands=limits.first_commands * beginners(program, limits), changed=options.changed,
+    )  # fmt: skip
+
+
+class Prepared:
+    """A program that is run again and again for short times, with other options each time; samples are kept.
+
+    Raises what `run_replications` raises.
+    """
+
+    def __init__(self, program: p.Program, options: RunOptions, engine: Engine = "auto") -> None:
+        self.program = program
+        self.why = "" if engine == "reference" else why_not_compiled(program, options)
+        if engine == "compiled" and self.why:
+            raise UsageError(f"the compiled engine cannot run this: {self.why}; use --engine reference")
+        interpreted = engine == "reference" or bool(self.why)
+        self.engine: Literal["compiled", "reference"] = "reference" if interpreted else "compiled"
+        self._compiled = None if interpreted else simulator(program, True)
+        self._corpus = _corpus(program, options.trace)
+
+    def run(self, options: RunOptions, replication: int) -> RunResult:
+        """One replication."""
+        assert options.keep_samples
+        if self._compiled is None:
+            from serq.semantics.reference import Interpreter
+
+            return Interpreter(self.program, options, replication, self._corpus).run()
+        settings = replace(_settings(self.program, options), log=_SHORT)
+        runs = _Replications(self._compiled, settings, options, replication + 1, self._corpus)
+        return _answered(self.program, options, lambda: run_result(self.program, replication, runs.one(replication)))
 
 
 def _observations(program: p.Program, found: Sequence[EngineResult]) -> dict[str, Observations]:
@@ -157,9 +203,9 @@ class _Replications:
 
     def in_turn(self, progress: Progress | None) -> list[EngineResult]:
         """One after the other in this thread."""
-        return [self._one(k, progress) for k in range(len(self.done))]
+        return [self.one(k, progress) for k in range(len(self.done))]
 
-    def _one(self, k: int, progress: Progress | None) -> EngineResult:
+    def one(self, k: int, progress: Progress | None = None) -> EngineResult:
         """One replication; _CutError when it reaches a limit."""
         result = self.compiled.run(self.settings, k, self._pause(k, progress), self.corpus)
         if result.stopped:
@@ -172,7 +218,7 @@ class _Replications:
         Of several that fail the first one's error is raised, whichever came first.
         """
         with ThreadPoolExecutor(min(jobs, len(self.done))) as pool:
-            futures = [pool.submit(self._one, k, None) for k in range(len(self.done))]
+            futures = [pool.submit(self.one, k, None) for k in range(len(self.done))]
             try:
                 return [self._awaited(future, progress) for future in futures]
             except BaseException:

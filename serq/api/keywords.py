@@ -1,13 +1,16 @@
 """The options of each question by name. Every keyword is a field of the options that the question takes."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields
 from numbers import Integral, Real
-from typing import Any, Literal, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 
 from serq.base.errors import UsageError
 from serq.base.suggestions import did_you_mean
 from serq.pipeline import SimulateOptions, SolveOptions
+
+if TYPE_CHECKING:
+    from serq.studies.tasks import Method
 
 Options = TypeVar("Options", SimulateOptions, SolveOptions)
 
@@ -49,6 +52,14 @@ class CheckKeywords(SimulateKeywords, SolveKeywords, total=False):
     until_power: float | None
 
 
+class EventKeywords(SimulateKeywords, SolveKeywords, total=False):
+    """Both, which of the methods `exact`, `sim` and `closed`, how many pairs of runs, how long each is followed."""
+
+    methods: "Collection[Method]"
+    pairs: int
+    follow: float | None
+
+
 def options_from(kind: type[Options], given: Mapping[str, Any]) -> Options:
     """The options with what is given; UsageError for a name that is no option, or a value that it cannot have."""
     known = [f.name for f in fields(kind)]
@@ -58,6 +69,7 @@ def options_from(kind: type[Options], given: Mapping[str, Any]) -> Options:
 
 _WHOLE: Mapping[str, int] = {
     "seed": 0, "replications": 1, "jobs": 1, "events": 1, "memory": 1, "states": 1, "limit": 1, "phase_type": 1,
+    "pairs": 2,
 }  # fmt: skip
 """Options that are whole numbers, and the least that each can be: as on the command line."""
 
@@ -81,6 +93,17 @@ def _checked(name: str, value: Any) -> Any:
     if wanted:
         raise UsageError(f"{name} must be {wanted}, not {value!r}")
     return value if least is None else int(value)
+
+
+def methods_from(given: Collection[str]) -> "tuple[Method, ...]":
+    """The methods of a study or a price, in their order; UsageError for one that there is not, and for none."""
+    from serq.studies.tasks import METHODS
+
+    wanted = [given] if isinstance(given, str) else list(given)
+    unknown = [name for name in wanted if name not in METHODS]
+    if unknown or not wanted:
+        raise UsageError(f"methods are some of {', '.join(METHODS)}, not {given!r}")
+    return tuple(method for method in METHODS if method in wanted)
 
 
 def refuse_unknown(given: Mapping[str, Any], known: list[str]) -> None:

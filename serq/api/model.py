@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Unpack
 
 import serq.pipeline as pipeline
 from serq.api.files import find_file
-from serq.api.keywords import CheckKeywords, SimulateKeywords, SolveKeywords, options_from, refuse_unknown, split
+from serq.api.keywords import (
+    CheckKeywords,
+    EventKeywords,
+    SimulateKeywords,
+    SolveKeywords,
+    options_from,
+    refuse_unknown,
+    split,
+)
 from serq.base.diagnostics import Diagnostic
 from serq.base.source import SourceFile
 from serq.check.link import link
@@ -132,16 +140,19 @@ class Model:
         asked = options_from(SolveOptions, options)
         return price_change(before.program, after.program, _said(start or {}), _said(to), asked)
 
-    def price_event(self, event: str, at: str | None = None, **options: Unpack[SolveKeywords]) -> "EventPriceResult":
+    def price_event(self, event: str, at: str | None = None, **options: Unpack[EventKeywords]) -> "EventPriceResult":
         """What one event costs that goes another way: `work := EXPR` at a run, `entry lost` at a hold.
 
-        `at` is its LINE or LINE:COLUMN. UsageError for an event or a place that is none.
+        `at` is its LINE or LINE:COLUMN. By the chain alone, or by the `methods` `exact`, `sim` (for any program, from
+        `pairs` of runs that differ in the event alone, each followed for the time `follow`) and `closed`.
+        UsageError for an event or a place that is none.
         """
-        from serq.api.priced import EventPriceResult
-        from serq.studies.event import price_of_event
+        from serq.api.priced import EventPriceResult, event_question
+        from serq.studies.event_price import answer_event
 
-        priced = price_of_event(self.program, self.constants, event, at, options_from(SolveOptions, options))
-        return EventPriceResult(self.program, priced)
+        return EventPriceResult(
+            self.program, answer_event(self.program, self.constants, event_question(event, at, options))
+        )
 
     def export(
         self, target: str, keep_open: Collection[str] | None = None, **options: Unpack[SolveKeywords]

@@ -3,16 +3,21 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
+from serq.api.keywords import methods_from, refuse_unknown, split
 from serq.api.tabular import Tabular, html_table
+from serq.compare.agree import Row
 from serq.ir.expr import Number, double
-from serq.ir.numbers import as_json, cut, rational, short
+from serq.ir.numbers import as_json, cut, estimate_json, rational, short
 from serq.ir.program import Program
 from serq.ir.provenance import provenance
 from serq.ir.results import Estimate
-from serq.pipeline import SolveOptions, closed_forms, limited, solve
-from serq.studies.event import PricedEvent
+from serq.pipeline import SimulateOptions, SolveOptions, closed_forms, limited, solve
+from serq.studies.event_formulas import Assumed
+from serq.studies.event_price import EventAnswer, EventQuestion
 from serq.studies.price import Change, changes, prices
+from serq.studies.twins import PAIRS, PRESENT, TwinPrice
 
 
 @dataclass(frozen=True)
@@ -69,37 +74,110 @@ class PriceResult(Tabular):
 
 @dataclass(frozen=True)
 class EventPriceResult(Tabular):
-    """What one event that goes another way costs all sessions together, once."""
+    """What one event costs that goes another way, once, all sessions together: by the methods that were asked for."""
 
     program: Program
-    priced: PricedEvent
+    answer: EventAnswer
 
     @property
-    def price(self) -> Number:
-        """Session-time away from delays."""
-        return self.priced.present
+    def price(self) -> Number | None:
+        """Session-time away from delays: exact where there is a chain, else simulated; None where only formulas are."""
+        answer = self.answer
+        if answer.exact is not None:
+            return answer.exact.present
+        return None if answer.simulated is None else answer.simulated.present.value
+
+    @property
+    def formulas(self) -> Mapping[str, Assumed]:
+        """What formulas say, by their title, with what they assume."""
+        return {found.formula: found for found in self.answer.formulas}
+
+    @property
+    def agrees(self) -> bool:
+        """Whether chain and simulation agree, where both have an answer."""
+        return self.answer.agrees
 
     def rows(self) -> list[dict[str, object]]:
         """A row per measure that changes."""
-        changed = {name: x for name, x in self.priced.price.measures.items() if x}
-        return [{"measure": name, "price": double(x), "exact": rational(x) or None} for name, x in changed.items()]
+        shown = (
+            row for row in self.answer.agreement.rows if row.verdict != "no answer" and row.measure.name != PRESENT
+        )
+        return [_event_row(row) for row in shown if _changes(row.exact) or _changes(row.simulated)]
 
     def to_dict(self) -> dict[str, object]:
         """What `serq price --do ... --json` prints."""
-        priced = self.priced
-        return provenance(self.program, "price-event", "python-flint") | {
-            "event": priced.event,
-            "line": priced.line,
-            "rate": _number(priced.price.rate),
-            "price": _number(priced.present),
-            "by_number": {str(number): _number(x) for number, x in priced.by_number.items()},
-            "measures": {name: _number(x) for name, x in priced.price.measures.items()},
+        answer, exact = self.answer, self.answer.exact
+        data = provenance(self.program, "price-event", "python-flint") | {"event": answer.event, "line": answer.line}
+        if exact is not None:
+            data |= {
+                "rate": _number(exact.price.rate),
+                "price": _number(exact.present),
+                "by_number": {str(number): _number(x) for number, x in exact.by_number.items()},
+                "measures": {name: _number(x) for name, x in exact.price.measures.items()},
+            }
+        return data | {
+            "no_chain": answer.no_chain or None,
+            "simulated": None if answer.simulated is None else _twins(answer.simulated),
+            "formulas": [
+                {"formula": f.formula, "price": f.value, "assumes": f.assumes, "reason": f.reason or None}
+                for f in answer.formulas
+            ],
+            "agrees": answer.agrees,
         }
 
     def _repr_html_(self) -> str:
-        rows = [(str(row["measure"]), str(row["price"]), cut(str(row["exact"] or ""), 32)) for row in self.rows()]
-        title = f"{self.program.name}: do({self.priced.event}) once at line {self.priced.line}"
-        return html_table(title, ("measure", "price", "exact"), rows)
+        rows = [
+            (
+                str(row["measure"]),
+                *(str(row[name] or "") for name in ("simulated", "price")),
+                cut(str(row["exact"] or ""), 32),
+            )
+            for row in self.rows()
+        ]
+        title = f"{self.program.name}: do({self.answer.event}) once at line {self.answer.line}"
+        return html_table(title, ("measure", "simulated", "price", "exact"), rows)
+
+
+def event_question(event: str, at: str | None, given: Mapping[str, Any]) -> EventQuestion:
+    """The question that the keywords of `serq.api.model.Model.price_event` ask; UsageError where they make no sense."""
+    to_simulate, to_solve, rest = split(given)
+    refuse_unknown(rest, ["methods", "pairs", "follow"])
+    methods = methods_from(rest.get("methods", ("exact",)))
+    simulation = SimulateOptions(**to_simulate | {"replications": rest.get("pairs", PAIRS)})
+    return EventQuestion(event, at, methods, SolveOptions(**to_solve), simulation, rest.get("follow"))
+
+
+def _changes(estimate: Estimate | None) -> bool:
+    return estimate is not None and bool(estimate.value)
+
+
+def _event_row(row: Row) -> dict[str, object]:
+    exact = None if row.exact is None else row.exact.value
+    sim = row.simulated
+    return {
+        "measure": row.measure.name,
+        "price": None if exact is None else double(exact),
+        "exact": rational(exact) or None,
+        "simulated": None if sim is None or sim.value is None else double(sim.value),
+        "half_width": None if sim is None else sim.half_width,
+        "z": row.z,
+        "verdict": row.verdict,
+    }
+
+
+def _twins(found: TwinPrice) -> dict[str, object]:
+    return {
+        "pairs": found.pairs,
+        "seed": found.seed,
+        "passage": found.passage,
+        "followed": found.followed,
+        "engine": found.engine,
+        "rate": estimate_json(found.rate),
+        "price": estimate_json(found.present),
+        "late": estimate_json(found.late),
+        "measures": {e.measure: estimate_json(e) for e in found.measures},
+        "remark": found.remark or None,
+    }
 
 
 def price_change(

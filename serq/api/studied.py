@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from serq.api.keywords import refuse_unknown, split
+from serq.api.keywords import methods_from, refuse_unknown, split
 from serq.api.model import Model
 from serq.api.tabular import Tabular, html_table
 from serq.ir.expr import double
@@ -138,7 +138,7 @@ def study(
     plan = Plan(
         policies=tuple(_policy(label, each) for label, each in models.items()),
         axes=tuple(axis(name, values) for name, values in vary.items()),
-        methods=tuple(m for m in METHODS if m in rest.get("methods", METHODS)),
+        methods=methods_from(rest.get("methods", METHODS)),
         measures=tuple(rest.get("measures", ())),
         simulation=simulation,
         solving=solving,

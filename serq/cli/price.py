@@ -1,21 +1,46 @@
-"""`serq price`: what a change of constants costs, exactly and by formula."""
+"""`serq price`: what a change of constants costs, exactly and by formula, or one event."""
+
+from dataclasses import dataclass, replace
+from typing import Any
 
 import click
 
 from serq.api.priced import EventPriceResult, PriceResult, price_change
-from serq.base.errors import UsageError
+from serq.base.errors import OutsideFragmentError, UsageError
 from serq.cli.common import Common, common_options, load, parse_sets
 from serq.cli.event import event_text
-from serq.cli.options import chain_options
+from serq.cli.options import chain_options, simulation_options
+from serq.cli.progress import simulating
+from serq.cli.streams import to_stderr
+from serq.cli.study import methods_of
 from serq.cli.tables import table
 from serq.ir.numbers import cut, rational, short
-from serq.pipeline import SolveOptions
-from serq.studies.event import price_of_event
+from serq.pipeline import SimulateOptions, SolveOptions
+from serq.studies.event_price import EventQuestion, answer_event
+from serq.studies.twins import PAIRS
 
 _DO = "One event that goes another way: 'work := EXPR' at a `run`, 'entry lost' at a `hold`."
-
-
+_METHODS = "Which of exact, sim, closed. Default: exact; with --vary all three."
+_PAIRS = "With --do: pairs of runs that differ in the one event."
+_FOLLOW = "With --do: how long a pair is followed after the event (default: until more time adds nothing)."
 _VARY = "Price the change at every point of a grid, as in serq study (repeatable)."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What the command line asks for, option by option."""
+
+    common: Common
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    event: str | None
+    place: str | None
+    vary: tuple[str, ...]
+    methods: str | None
+    pairs: int
+    follow: float | None
+    simulation: SimulateOptions
+    solving: SolveOptions
 
 
 @click.command("price")
@@ -25,51 +50,72 @@ _VARY = "Price the change at every point of a grid, as in serq study (repeatable
 @click.option("--do", "event", metavar="EVENT", help=_DO)
 @click.option("--at", "place", metavar="LINE[:COLUMN]", help="The `run` or `hold` that --do is about.")
 @click.option("--vary", multiple=True, metavar="NAME=VALUES", help=_VARY)
-@click.option("--methods", metavar="LIST", help="With --vary: which of exact, sim, closed; by default all three.")
+@click.option("--methods", "--method", metavar="LIST", help=_METHODS)
+@click.option("--pairs", type=click.IntRange(min=2), metavar="N", default=PAIRS, show_default=True, help=_PAIRS)
+@click.option("--follow", type=float, metavar="TIME", help=_FOLLOW)
+@simulation_options(replications=4, jobs_help="Tasks or pairs at a time (default: as many as there are processors).")
 @chain_options(phase_type=False)
 @click.pass_context
-def command(
-    ctx: click.Context,
-    /,
-    common: Common,
-    before: tuple[str, ...],
-    after: tuple[str, ...],
-    event: str | None,
-    place: str | None,
-    vary: tuple[str, ...],
-    methods: str | None,
-    solving: SolveOptions,
-) -> None:
+def command(ctx: click.Context, /, common: Common, **given: Any) -> None:
     """Say what a change of constants costs, or one event.
 
     The finite-source price of a change: the difference of every measure of FILE between two sets of constants. With
-    --do: the price of one event that goes another way, once, such as one miss instead of a hit.
+    --do: the price of one event that goes another way, once, such as one miss instead of a hit; by simulation of any
+    program, from pairs of runs that differ in that event alone, beside what formulas say and assume.
 
-    With --vary: the price of the change at every point of a grid, exact, by formula, and simulated with common random
-    numbers; the exit status is 1 when they disagree.
+    With --vary or --methods: the price of the change at every point of a grid, exact, by formula, and simulated with
+    common random numbers. The exit status is 1 when methods disagree.
 
     The headline is the mean number of jobs at each stage that sessions share: what longer work for all costs in
     sessions waiting, all of them together.
     """
-    if event is not None:
-        if before or after or vary:
+    asked = Asked(common=common, **given)
+    if asked.event is not None:
+        if asked.before or asked.after or asked.vary:
             raise UsageError("--do prices one event; --from, --to and --vary price a change of constants")
-        program = common.load()
-        priced = price_of_event(program, parse_sets(common.sets), event, place, solving)
-        common.emit(event_text(program, priced), EventPriceResult(program, priced).to_dict())
-        return
-    if not after:
+        agrees = _price_event(asked, asked.event)
+    elif not asked.after:
         common.load()  # what is wrong with the file is said first, as by every verb
         raise UsageError("say what changes: --from NAME=EXPR --to NAME=EXPR, or --do EVENT")
-    if vary:
-        from serq.cli.price_study import price_study
+    elif asked.vary or asked.methods is not None:
+        agrees = _price_study(asked)
+    else:
+        agrees = _price_change(asked)
+    if not agrees:
+        ctx.exit(1)
 
-        if not price_study(common, (before, after), vary, methods, solving):
-            ctx.exit(1)
-        return
-    first, second = (load(common.file, common.sets + sets, common.quiet) for sets in (before, after))
-    result = price_change(first, second, before, after, solving)
+
+def _price_event(asked: Asked, event: str) -> bool:
+    common = asked.common
+    program = common.load()
+    methods = ("exact",) if asked.methods is None else methods_of(asked.methods)
+    simulation = replace(asked.simulation, replications=asked.pairs)
+    question = EventQuestion(event, asked.place, methods, asked.solving, simulation, asked.follow)
+    with simulating(common.quiet) as progress:
+        try:
+            answer = answer_event(program, parse_sets(common.sets), question, progress)
+        except OutsideFragmentError:
+            if asked.methods is None and not common.quiet:
+                to_stderr("the event has no exact price; --methods sim,closed prices it by simulation and formulas")
+            raise
+    result = EventPriceResult(program, answer)
+    common.emit(event_text(result), result.to_dict())
+    return answer.agrees
+
+
+def _price_study(asked: Asked) -> bool:
+    from serq.cli.price_study import price_study
+
+    change = (asked.before, asked.after)
+    return price_study(asked.common, change, asked.vary, asked.methods, asked.solving, asked.simulation)
+
+
+def _price_change(asked: Asked) -> bool:
+    common, changes = asked.common, (asked.before, asked.after)
+    first, second = (load(common.file, common.sets + sets, common.quiet) for sets in changes)
+    result = price_change(first, second, asked.before, asked.after, asked.solving)
     common.emit(_text(result), result.to_dict())
+    return True
 
 
 def _text(result: PriceResult) -> str:

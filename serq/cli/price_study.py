@@ -3,7 +3,6 @@
 Before and after are two policies of a study, so that a simulated price is a difference with common random numbers.
 """
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from serq.cli.progress import working
 from serq.cli.study import methods_of
 from serq.cli.study_text import contrast_text
 from serq.ir import program as p
-from serq.pipeline import SolveOptions
+from serq.pipeline import SimulateOptions, SolveOptions
 from serq.studies.grid import parse_axis
 from serq.studies.plan import AS_WRITTEN, Plan, Policy
 from serq.studies.runners import processes
@@ -29,6 +28,7 @@ def price_study(
     vary: tuple[str, ...],
     methods: str | None,
     solving: SolveOptions,
+    simulation: SimulateOptions,
 ) -> bool:
     """Print the prices of a change over a grid; whether everything agreed."""
     common.load()
@@ -42,9 +42,9 @@ def price_study(
     )
     axes = tuple(parse_axis(text) for text in vary)
     wanted = replace(solving, states=solving.states or Plan.solving.states, distributions=False)
-    plan = Plan(policies, axes, methods_of(methods), _prices(policies[0].base), solving=wanted).checked()
+    plan = Plan(policies, axes, methods_of(methods), _prices(policies[0].base), simulation, wanted).checked()
     with working(common.quiet) as progress:
-        result = study(plan, Work(processes(os.cpu_count() or 1), progress=progress))
+        result = study(plan, Work(processes(simulation.jobs), progress=progress))
     title = f"{Path(source.name).stem}: {labels[0]} -> {labels[1]}"
     common.emit(contrast_text(result, title), StudyAnswer(result).to_dict())
     return result.sound

@@ -10,6 +10,7 @@ from serq.engine.asked import drifting, reads_estimates, reads_work
 from serq.engine.assigned import certainly_set
 from serq.engine.clocks import sources_of
 from serq.engine.coast_text import CoastText
+from serq.engine.cuts import cuts_of
 from serq.engine.expressions import Expressions, Surroundings, literal
 from serq.engine.growth_text import GrowthText
 from serq.engine.holds import Holds
@@ -17,7 +18,7 @@ from serq.engine.lines import Lines
 from serq.engine.loop_text import LoopText, closing_of
 from serq.engine.pool_text import POOL_HEAD, PoolText
 from serq.engine.preemption_text import PreemptionText
-from serq.engine.session_text import SessionText, cuts_of
+from serq.engine.session_text import SessionText
 from serq.engine.sites import Site, Sites
 from serq.engine.step_text import StepText
 from serq.engine.supported import expressions_of

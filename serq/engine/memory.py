@@ -40,7 +40,7 @@ def fields_of(program: p.Program, lowered: Lowered, settings: Settings, replicat
     width = STAGE_SUMS * stages + gauges + SESSION_SUMS + 2 * observes
     fields: dict[str, Any] = {
         "horizon": settings.horizon, "commands": settings.commands, "left": settings.commands + settings.first_commands,
-        "most_ends": settings.replacements, "ready_head": -1, "ready_tail": -1, "free": -1,
+        "most_ends": settings.replacements, "changed": settings.changed, "ready_head": -1, "ready_tail": -1, "free": -1,
         "ends": array("d", ends), "last_end": batches, "next_end": ends[0],
         "stages": stages, "gauges": gauges, "observes": observes,
         "rows": doubles(batches * width), "fault_values": doubles(_FAULT_VALUES),

@@ -39,7 +39,6 @@ from serq.traces.corpus import Corpus
 EVENTS_A_CALL = 65_536
 """A few milliseconds of machine code: so often an interrupt is noticed."""
 _FIRST_SLOTS = 1024
-_LOG = 1 << 17
 _RESERVE = 1 << 12
 _ENTRIES = 1 << 6
 """Cached prefixes, and slots, that one event may need."""
@@ -136,7 +135,7 @@ class _Run:
         self._grow(slots)
         if self.holds.replays:
             make_requests(self.sim.requests, reserve)
-        make_log(self.sim, _LOG + reserve if self.logs else 0, reserve if self.logs else 0)
+        make_log(self.sim, settings.log + reserve if self.logs else 0, reserve if self.logs else 0)
 
     def run(self, pause: Pause | None) -> EngineResult | None:
         """To the horizon, or until nothing happens any more; None where the room for one event was too small."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from serq.engine.asked import reads_estimates
 from serq.engine.assigned import Assigned
 from serq.engine.clocks import region_of, source_of
+from serq.engine.cuts import cuts_of, plans_ahead
 from serq.engine.expressions import Expressions, Surroundings
 from serq.engine.growth_text import GrowthText
 from serq.engine.sites import Site
@@ -240,6 +241,10 @@ class SessionText:
 
     def _branch(self, branch: p.Branch, pc: int) -> int | None:
         """Both ways; None, or where it goes on when there is only one."""
+        if branch.event:
+            self.lines.add("s.passages += 1")
+            self._ways("s.passages != s.changed", pc + 1, branch.otherwise)
+            return None
         chance = self.expressions.constant(branch.probability)
         if chance in (0.0, 1.0):
             return pc + 1 if chance == 1.0 else branch.otherwise
@@ -373,27 +378,3 @@ def streams_of(program: p.Program) -> tuple[str, ...]:
 
 def _draws(expr: e.Expr) -> bool:
     return any(isinstance(node, e.Draw) and node.law != "det" for node in e.walk(expr))
-
-
-def cuts_of(program: p.Program) -> list[int]:
-    """Where pieces begin: at the start, behind every run, and where several ways meet."""
-    ways = [0] * len(program.code)
-    ways[0] = 2
-    todo, seen = [0], {0}
-    while todo:
-        pc = todo.pop()
-        rests = flow.is_rest(program, pc)
-        for target in flow.successors(program, pc):
-            ways[target] += 2 if rests else 1
-            if target not in seen:
-                seen.add(target)
-                todo.append(target)
-    if plans_ahead(program):  # sessions may wait before they give units back
-        for pc in seen:
-            ways[pc] += isinstance(program.code[pc], p.Release | p.End)
-    return [pc for pc, n in enumerate(ways) if n > 1]
-
-
-def plans_ahead(program: p.Program) -> bool:
-    """Whether a session that is done may have to wait for a stage before it gives its units back."""
-    return bool(program.pools) and any(isinstance(s.kind, p.Step) and s.kind.plan_ahead for s in program.stages)

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+LOG = 1 << 17
+"""Observations that a run keeps before it hands them over."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -9,6 +12,8 @@ class Settings:
     `preemptions` of those without progress; `first_commands` are as many more at time 0.
 
     `together`: step stages count together what can be counted together (see `serq.engine.steady`).
+    `changed`: the passage at which the branch that is an event goes the other way, 0 for none.
+    `log`: room for observations, smaller for runs that are short.
     `profile` keeps a coarse histogram of every observe by batch, for intervals of its quantiles.
     """
 
@@ -24,6 +29,8 @@ class Settings:
     together: bool = True
     profile: bool = False
     first_commands: int = 0
+    changed: int = 0
+    log: int = LOG
 
     def ends(self) -> list[float]:
         """Where the warm-up and each batch end, as in `serq.semantics.statistics.Window`."""

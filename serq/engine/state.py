@@ -56,6 +56,8 @@ class Sim:
     left: i64
     ended_now: i64
     most_ends: i64
+    passages: i64
+    changed: i64
 
     # sessions, per slot; `words` has 4 for each stream that the program draws from, and `attrs` as many as there are
     # attributes; `flags` says which attributes have been set

@@ -252,11 +252,16 @@ class Run(Frozen):
 
 
 class Branch(Frozen):
-    """Go on to the next instruction with that probability, else to `otherwise`."""
+    """Go on to the next instruction with that probability, else to `otherwise`.
+
+    A branch that is an `event` is made for pairs of runs, no program says it: a simulation draws nothing there, goes on
+    to the next one, and to `otherwise` at the one passage, of all sessions together, that its settings name.
+    """
 
     probability: Expr
     otherwise: int
     span: Span = field(default=NOWHERE, compare=False)
+    event: bool = False
 
 
 class Jump(Frozen):

@@ -18,7 +18,8 @@ class RunOptions:
     `horizon` and `warmup` are times of the program; averages are over [warmup, horizon], cut into `batches`.
     `keep_samples` keeps time, session and turn of every observation (for dumps), not only its value. `trace` replaces
     the program's trace file. `checked` asserts the invariants of the machine after every transition. `limits` stop a
-    program that cannot go on; `events` (a number) and `memory` (bytes) stop one that is too large.
+    program that cannot go on; `events` (a number) and `memory` (bytes) stop one that is too large. `changed`: at
+    which passage, from 1, the branch that is an event goes the other way; 0 for none.
     """
 
     seed: int
@@ -31,6 +32,7 @@ class RunOptions:
     limits: Limits = field(default_factory=Limits)
     events: int | None = None
     memory: int | None = None
+    changed: int = 0
 
     def __post_init__(self) -> None:
         if not (self.horizon > 0 and math.isfinite(self.horizon)):

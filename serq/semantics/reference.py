@@ -42,7 +42,7 @@ class Interpreter:
         self.program = program
         self.options = options
         self.replication = replication
-        self.world = SampledWorld(program, options.seed, replication, corpus)
+        self.world = SampledWorld(program, options.seed, replication, corpus, options.changed)
         self.statistics = self._statistics()
         self.machine = Machine(program, self.world, self.statistics, options.limits)
         self.world.attach(self.machine)

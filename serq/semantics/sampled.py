@@ -26,7 +26,9 @@ class SampledWorld:
     that other sessions do.
     """
 
-    def __init__(self, program: p.Program, seed: int, replication: int, corpus: Corpus | None = None) -> None:
+    def __init__(
+        self, program: p.Program, seed: int, replication: int, corpus: Corpus | None = None, changed: int = 0
+    ) -> None:
         self.program = program
         self.arithmetic: Arithmetic = Doubles()
         self.time = 0.0
@@ -35,6 +37,8 @@ class SampledWorld:
         self._seed = seed
         self._replication = replication
         self._corpus = corpus
+        self._changed = changed
+        self._passages = 0
         self._by_start: Sequence[int] = () if corpus is None else corpus.by_start()
         self._constants = {c.name: c.folded.value for c in program.constants}
         self._streams: dict[Purpose, dict[int, Words]] = {"workload": {}, "session": {}}
@@ -96,7 +100,11 @@ class SampledWorld:
         self._valid[id(draw)] = args
 
     def branch(self, probability: float, session: Session, pc: int) -> bool:
-        """One uniform of the session's stream."""
+        """One uniform of the session's stream; nothing is drawn where an event may go the other way once."""
+        branch = self.program.code[pc]
+        if isinstance(branch, p.Branch) and branch.event:
+            self._passages += 1
+            return self._passages != self._changed
         return u01(self._stream(session.serial, "session")) < probability
 
     def _stream(self, serial: int, purpose: Purpose) -> Words:

@@ -2,12 +2,14 @@
 
 `work := EXPR` at a run: one passage works EXPR instead, and the cache stays as it is. `entry lost` at a hold: once, the
 prefix that the hold leaves cached is lost at once, which makes a miss of the next turn but frees units for the others
-in the meantime. These are different prices.
+in the meantime. `reuse := 0` at a hold: once, it finds nothing to reuse, whatever is cached: the miss itself. These are
+different prices.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, NamedTuple
 
 from serq.base.errors import UsageError
 from serq.base.source import Span
@@ -21,7 +23,8 @@ from serq.semantics.counterfactual import Counterfactual, EventPrice, Solve
 from serq.semantics.solve import stationary
 
 KEPT, CHANGED = "event_as_it_is", "event_changed"
-_LOST = "entry lost"
+LOST = "entry lost"
+_MISSED = "event_missed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +44,18 @@ class PricedEvent:
 def price_of_event(
     program: p.Program, overrides: Mapping[str, OverrideValue], event: str, at: str | None, options: SolveOptions
 ) -> PricedEvent:
-    """The price of an event, `work := EXPR` or `entry lost`, at the statement at LINE or LINE:COLUMN.
+    """The price of an event, `work := EXPR`, `reuse := EXPR` or `entry lost`, at the statement at LINE or LINE:COLUMN.
 
     UsageError for an event or a place that is none. Raises what exploring and solving raise.
     """
-    statement = _statement(program, event, at)
-    changed = limited(
-        load_text(_with_event(program, statement, event), program.source.name, overrides).program, options.limit
-    )
+    statement = statement_of(program, event, at)
+    changed = limited(load_text(with_event(program, event, at), program.source.name, overrides).program, options.limit)
     found = counterfactual(changed, options)
     price = found.price()
     by_number = {}
     for number, states in _by_number(changed, found).items():
-        by_number[number] = _present(changed, found.rewards(states))
-    return PricedEvent(event, statement.span.line, price, _present(changed, price.rewards), by_number)
+        by_number[number] = present_of(changed, found.rewards(states))
+    return PricedEvent(event, statement.span.line, price, present_of(changed, price.rewards), by_number)
 
 
 def with_event(program: p.Program, event: str, at: str | None) -> str:
@@ -62,7 +63,7 @@ def with_event(program: p.Program, event: str, at: str | None) -> str:
 
     UsageError as for `price_of_event`.
     """
-    return _with_event(program, _statement(program, event, at), event)
+    return edited(program.source.text, event_edits(program, statement_of(program, event, at), event))
 
 
 def counterfactual(program: p.Program, options: SolveOptions) -> Counterfactual:
@@ -83,11 +84,14 @@ def _solver(program: p.Program, options: SolveOptions) -> Solve:
 # -- the program in which the event may go another way ---------------------------------------------------------------
 
 
-def _statement(program: p.Program, event: str, at: str | None) -> p.Run | p.Hold:
-    """The statement that the event is about, the only one of its kind where `at` is None."""
-    kind = p.Hold if event == _LOST else p.Run
-    if event != _LOST and not event.replace(" ", "").startswith("work:="):
-        raise UsageError(f"the event is `work := EXPR` or `{_LOST}`, not {event!r}")
+def statement_of(program: p.Program, event: str, at: str | None) -> p.Run | p.Hold:
+    """The statement that the event is about, the only one of its kind where `at` is None.
+
+    UsageError for an event or a place that is none.
+    """
+    kind = p.Run if _changes(event, "work") else p.Hold
+    if event != LOST and not _changes(event, "work") and not _changes(event, "reuse"):
+        raise UsageError(f"the event is `work := EXPR`, `reuse := EXPR` or `{LOST}`, not {event!r}")
     found = [step for step in program.code if isinstance(step, kind) and _stands(step.span, at)]
     if len(found) == 1:
         return found[0]
@@ -99,6 +103,16 @@ def _statement(program: p.Program, event: str, at: str | None) -> p.Run | p.Hold
     raise UsageError(f"there is {count} {what} {where}; say which with --at LINE:COLUMN (there are: {places})")
 
 
+def _changes(event: str, what: str) -> bool:
+    name, sign, expression = event.partition(":=")
+    return name.strip() == what and bool(sign) and bool(expression.strip())
+
+
+def instead(event: str) -> str:
+    """What the event says that there is instead."""
+    return event.partition(":=")[2].strip()
+
+
 def _stands(span: Span, at: str | None) -> bool:
     if at is None:
         return True
@@ -108,22 +122,50 @@ def _stands(span: Span, at: str | None) -> bool:
     return span.line == int(line) and (not column or span.column == int(column))
 
 
-def _with_event(program: p.Program, statement: p.Run | p.Hold, event: str) -> str:
-    """The program's text with a branch at the statement; lines stay where they are."""
+class Edit(NamedTuple):
+    """From one offset of a text to another there is another text."""
+
+    start: int
+    end: int
+    text: str
+
+
+def edited(text: str, edits: Iterable[Edit]) -> str:
+    """The text after edits that do not overlap."""
+    for edit in sorted(edits, reverse=True):
+        text = text[: edit.start] + edit.text + text[edit.end :]
+    return text
+
+
+def event_edits(program: p.Program, statement: p.Run | p.Hold, event: str) -> list[Edit]:
+    """A branch at the statement, whose ways are observed; lines stay where they are."""
     text = program.source.text
-    start, end = _offsets(text, statement.span)
+    start, end = offsets(text, statement.span)
     kept, changed = f"observe {KEPT} = 1;", f"observe {CHANGED} = 1;"
     if isinstance(statement, p.Run):
-        first, last = _offsets(text, statement.work.span)
-        as_it_is, work = text[start:end], event.partition(":=")[2].strip()
-        other = text[start:first] + work + text[last:end]
-        return f"{text[:start]}branch (0.5) {{ {kept} {as_it_is} }} else {{ {changed} {other} }}{text[end:]}"
-    pool = program.pools[statement.parts[0].pool.base].name
-    lost = f" branch (cachedin({pool}) > 0) {{ branch (0.5) {{ {kept} }} else {{ {changed} drop {pool}; }} }}"
-    return text[:end] + lost + text[end:]
+        first, last = offsets(text, statement.work.span)
+        other = text[start:first] + instead(event) + text[last:end]
+        return [Edit(start, end, f"branch (0.5) {{ {kept} {text[start:end]} }} else {{ {changed} {other} }}")]
+    pools = [text[slice(*offsets(text, part.pool.span))] for part in statement.parts]
+    cached = " || ".join(f"cachedin({pool}) > 0" for pool in pools)
+    if event == LOST:
+        drops = " ".join(f"drop {pool};" for pool in pools)
+        lost = f" branch ({cached}) {{ branch (0.5) {{ {kept} }} else {{ {changed} {drops} }} }}"
+        return [Edit(end, end, lost)]
+    missed = f"branch ({cached}) {{ branch (0.5) {{ {kept} }} else {{ {changed} set {_MISSED} = 1; }} }}"
+    return [Edit(start, start, f"set {_MISSED} = 0; {missed} "), _reuse(text, statement, instead(event))]
 
 
-def _offsets(text: str, span: Span) -> tuple[int, int]:
+def _reuse(text: str, hold: p.Hold, other: str) -> Edit:
+    """What a hold reuses of its prefix: something else where the event goes the other way."""
+    if hold.reuse is not None:
+        first, last = offsets(text, hold.reuse.span)
+        return Edit(first, last, f"{_MISSED} ? {other} : {text[first:last]}")
+    _, last = offsets(text, hold.parts[-1].span)
+    return Edit(last, last, f" reuse ({_MISSED} ? {other} : inf)")
+
+
+def offsets(text: str, span: Span) -> tuple[int, int]:
     """Where a span begins and ends in the text."""
     starts = [0]
     for line in text.split("\n"):
@@ -138,7 +180,7 @@ def _delays(program: p.Program) -> list[str]:
     return [f"stage.{stage.name}.number" for stage in program.stages if isinstance(stage.kind, p.Delay)]
 
 
-def _present(program: p.Program, values: Mapping[str, Number]) -> Number:
+def present_of(program: p.Program, values: Mapping[str, Any]) -> Any:
     """What is said of the number of sessions away from delays, given what is said of each number."""
     return values["sessions.number"] - sum(values[name] for name in _delays(program))
 
@@ -149,7 +191,7 @@ def _by_number(program: p.Program, found: Counterfactual) -> dict[Fraction, set[
     names = ("sessions.number", *_delays(program))
     groups: dict[Fraction, set[int]] = {}
     for state in range(found.chain.size):
-        number = Fraction(_present(program, {name: rewards[name][state] for name in names}))
+        number = Fraction(present_of(program, {name: rewards[name][state] for name in names}))
         groups.setdefault(number, set()).add(state)
     after = found.states_after()
     return {number: groups[number] for number in sorted(groups) if groups[number] & after}

@@ -85,7 +85,7 @@ def test_by_number_they_add_up() -> None:
 @pytest.mark.parametrize(
     ("event", "at", "said"),
     [
-        ("miss", None, "the event is `work := EXPR` or `entry lost`, not 'miss'"),
+        ("miss", None, "the event is `work := EXPR`, `reuse := EXPR` or `entry lost`, not 'miss'"),
         ("work := ~exp(1)", None, "more than one run in the program; say which"),
         ("work := ~exp(1)", "3", "there is no run at 3"),
         ("work := ~exp(1)", "x:1", "--at takes LINE or LINE:COLUMN"),

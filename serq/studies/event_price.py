@@ -1,0 +1,128 @@
+"""The price of one event by every method that has one: the chain, pairs of runs, formulas; and whether they agree.
+
+Chain and simulation say something of the program itself and are tested against each other. Formulas say something of a
+simpler system, and what they assume is a part of their answer: they are not tested.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from serq.base.errors import LimitError, NoSteadyStateError, OutsideFragmentError
+from serq.check.overrides import OverrideValue
+from serq.compare.agree import FALSE_ALARM, Agreement, compare
+from serq.ir import program as p
+from serq.ir.expr import double
+from serq.ir.measures import Measure, measures_of
+from serq.ir.results import Estimate
+from serq.pipeline import SimulateOptions, SolveOptions
+from serq.studies.event import PricedEvent, price_of_event, statement_of
+from serq.studies.event_formulas import Assumed, event_formulas
+from serq.studies.tasks import Method
+from serq.studies.twin_text import twin
+from serq.studies.twins import PRESENT, Progress, TwinPrice, look_at, twin_price
+
+PRICE = Measure("sessions", "", "present", "session-time away from delays", "time")
+assert PRICE.name == PRESENT
+
+
+@dataclass(frozen=True)
+class EventQuestion:
+    """The event, and how it is priced. `follow`: how long pairs are followed, None for as long as it takes."""
+
+    event: str
+    at: str | None
+    methods: Collection[Method]
+    solving: SolveOptions
+    simulation: SimulateOptions
+    follow: float | None = None
+
+
+@dataclass(frozen=True)
+class EventAnswer:
+    """What the methods say. `no_chain`: why the exact method has no answer. `agreement` of chain and simulation."""
+
+    event: str
+    line: int
+    exact: PricedEvent | None
+    no_chain: str
+    simulated: TwinPrice | None
+    formulas: tuple[Assumed, ...]
+    agreement: Agreement
+
+    @property
+    def agrees(self) -> bool:
+        """Whether chain and simulation agree, where both have an answer."""
+        return self.agreement.agrees
+
+
+def answer_event(
+    program: p.Program,
+    overrides: Mapping[str, OverrideValue],
+    asked: EventQuestion,
+    progress: Callable[[float], object] | None = None,
+) -> EventAnswer:
+    """The price of an event by the methods asked for.
+
+    UsageError for an event or a place that is none; what exploring and solving raise where nothing but the exact method
+    is asked, what simulating raises.
+    """
+    statement = statement_of(program, asked.event, asked.at)
+    exact, no_chain = None, ""
+    if "exact" in asked.methods:
+        exact, no_chain = _exact(program, overrides, asked)
+    simulated, formulas = _by_runs(program, overrides, asked, progress)
+    agreement = compare((PRICE, *measures_of(program)), _simulated(simulated), _solved(exact), (), FALSE_ALARM)
+    return EventAnswer(asked.event, statement.span.line, exact, no_chain, simulated, formulas, agreement)
+
+
+def _exact(
+    program: p.Program, overrides: Mapping[str, OverrideValue], asked: EventQuestion
+) -> tuple[PricedEvent | None, str]:
+    try:
+        return price_of_event(program, overrides, asked.event, asked.at, asked.solving), ""
+    except (OutsideFragmentError, NoSteadyStateError, LimitError) as error:
+        if len(asked.methods) == 1:
+            raise
+        diagnostics = getattr(error, "diagnostics", ())
+        return None, "; ".join(d.message for d in diagnostics) or str(error)
+
+
+def _by_runs(
+    program: p.Program, overrides: Mapping[str, OverrideValue], asked: EventQuestion, progress: Progress | None
+) -> tuple[TwinPrice | None, tuple[Assumed, ...]]:
+    """What needs runs: pairs of them, and the works that formulas are about."""
+    if not {"sim", "closed"} & set(asked.methods):
+        return None, ()
+    made = twin(program, overrides, asked.event, asked.at)
+    look = look_at(made, asked.simulation)
+    simulated = None
+    if "sim" in asked.methods:
+        simulated = twin_price(made, program, look, asked.simulation, asked.follow, progress)
+    works = look.works if simulated is None else simulated.works
+    wanted = "closed" in asked.methods
+    return simulated, event_formulas(made.program, made.stage, works, look.usual) if wanted else ()
+
+
+def _simulated(found: TwinPrice | None) -> tuple[Estimate, ...]:
+    return () if found is None else (found.present, *found.measures)
+
+
+def _solved(found: PricedEvent | None) -> tuple[Estimate, ...]:
+    if found is None:
+        return ()
+    method = found.price.solution.method
+    values = {PRESENT: found.present, **found.price.measures}
+    return tuple(Estimate(name, "exact", value, method) for name, value in values.items())
+
+
+def exact_remark(found: PricedEvent) -> str:
+    """How the chain was solved."""
+    return f"{len(found.price.solution.probabilities)} states, {found.price.solution.method}"
+
+
+def simulated_remark(found: TwinPrice) -> str:
+    """How the pairs were made."""
+    return (
+        f"{found.pairs} pairs of runs, seed {found.seed}, that differ in passage {found.passage} of the event and are "
+        f"followed for {double(found.followed):.4g}"
+    )
