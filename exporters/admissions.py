@@ -1,7 +1,8 @@
 """Admissions at an instant: pool by pool the heads of the queues that fit, evicting what they need the room of.
 
 A cascade of admissions is unrolled: every way in which it can go becomes a transition of its own, so that nothing
-immediate is left and a continuous-time chain remains.
+immediate is left and a continuous-time chain remains. Where that has no end, one admission is left to each transition,
+and what follows to transitions that happen at once: a Markov automaton.
 """
 
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from serq.exporters.automaton import Automaton, evicted
 from serq.exporters.layout import Layout, Line
 from serq.exporters.memory import Claim
 from serq.exporters.observables import more_held, total_more
+from serq.exporters.partial import reads_state
 from serq.exporters.passages import Rest
 from serq.exporters.situation import Passing, Situation
 from serq.exporters.stores import Store
@@ -57,15 +59,21 @@ class Way:
 class Admissions:
     """Serves the pools of a layout. `unplaced` takes the places that the layout lacks."""
 
-    def __init__(self, automaton: Automaton, layout: Layout, stores: Mapping[int, Store], unplaced: set[Rest]) -> None:
+    def __init__(
+        self, automaton: Automaton, layout: Layout, stores: Mapping[int, Store], unplaced: set[Rest], *, one: bool
+    ) -> None:
         self.automaton = automaton
         self.layout = layout
         self.stores = stores
         self.unplaced = unplaced
+        self.one = one
+        """Whether an instant ends with the first admission."""
         self.pools = sorted(layout.queues)
 
     def step(self, now: Situation) -> list[Situation] | None:
         """How it goes on once nobody is ready; None: it does not, everything is at rest."""
+        if self.one and now.admitted:
+            return [_running(now)] if now.ready else None
         if now.serving < 0:
             now.serving = 0
         if now.serving < len(self.pools):
@@ -91,7 +99,7 @@ class Admissions:
         for old, way in olds:
             if not old:
                 out += self._attempt(way, line, queue.joined[0])
-            elif queue.popped == 0 and not self._room_made(way):
+            elif queue.popped == 0 and way.facts.at_rest and not self._room_made(way):
                 out.append(_next(way))  # who is first did not fit at rest
             else:
                 for rest, headed in way.old_heads(line, queue.popped):
@@ -207,6 +215,24 @@ class Admissions:
                 way.evicted = (*way.evicted, (store.pool, store.entry))
                 out.append(way)
         return out
+
+
+def sequential(automaton: Automaton) -> bool:
+    """Whether admissions of one instant may follow each other one by one: there is one queue, and what an admitted
+    session does before it rests does not depend on who else has been admitted.
+    """
+    read = [way for claim in automaton.claims for way in automaton.after[claim]]
+    values = [seen.value for way in read for seen in way.seen if seen.value is not None]
+    return (
+        len({claim.pool for claim in automaton.claims}) == 1
+        and not any(way.guards for way in read)
+        and not any(map(reads_state, values))
+    )
+
+
+def _running(now: Situation) -> Situation:
+    now.serving = -1
+    return now
 
 
 def _next(now: Situation) -> Situation:

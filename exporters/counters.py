@@ -38,10 +38,11 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What can happen where all the guards hold."""
+    """What can happen where all the guards hold. `immediate`: it happens at once, the rates are probabilities."""
 
     guards: tuple[str, ...]
     branches: tuple[Branch, ...]
+    immediate: bool = False
 
 
 @dataclass
@@ -68,12 +69,17 @@ class CounterModel:
     rewards: tuple[Reward, ...]
     requires: tuple[str, ...] = ()
 
+    @property
+    def immediate(self) -> bool:
+        """Whether something happens at once: the model is a Markov automaton, else a continuous-time chain."""
+        return any(command.immediate for command in self.commands)
+
 
 def prism_text(model: CounterModel) -> str:
     """The model as PRISM text."""
     parts = [
         [f"// {remark}" for remark in model.remarks],
-        ["ctmc"],
+        ["ma" if model.immediate else "ctmc"],
         [_constant(constant) for constant in model.constants],
         [f"formula {name} = {text};" for name, text in model.formulas],
         _module(model),
@@ -94,10 +100,12 @@ def _module(model: CounterModel) -> list[str]:
     out.append("")
     for command in model.commands:
         branches = " + ".join(f"{b.rate} : {_updates(b.updates)}" for b in command.branches)
-        out.append(f"  [] {' & '.join(command.guards) or 'true'} -> {branches};")
+        sign = "<>" if model.immediate and not command.immediate else "[]"
+        out.append(f"  {sign} {' & '.join(command.guards) or 'true'} -> {branches};")
     # A negative rate is an error in every tool, which a range without a value is not.
     for test in model.requires:
-        out.append(f"  [] !({test}) -> ({test} ? 1 : -1) : true; // refuses other constants")
+        sign = "<>" if model.immediate else "[]"
+        out.append(f"  {sign} !({test}) -> ({test} ? 1 : -1) : true; // refuses other constants")
     return [*out, "endmodule"]
 
 

@@ -30,13 +30,15 @@ class Facts:
     layout: Layout
     stores: Mapping[int, Store]
     spans: dict[Hashable, Span] = field(default_factory=dict)
+    at_rest: bool = True
+    """Whether nobody waits who could be admitted."""
     digits: dict[str, dict[int, int]] = field(default_factory=dict)
     """Of words, by their identifier: the digits that are known, from the oldest on."""
 
     def copy(self) -> "Facts":
         """A copy that may learn more."""
         digits = {word: dict(known) for word, known in self.digits.items()}
-        return Facts(self.layout, self.stores, dict(self.spans), digits)
+        return Facts(self.layout, self.stores, dict(self.spans), self.at_rest, digits)
 
     def span(self, of: Hashable) -> Span:
         """The interval of a quantity, which is never negative."""
@@ -106,7 +108,12 @@ class Facts:
             news |= self._owned(store, left, free, store.owner.variable)
         elif not store.several:
             news |= self.learn(left, *self.span(free)) | self.learn(free, *self.span(left))
-        if store.line is not None and store.line.classes and all(len(rest.parts) == 1 for rest in _claims(store.line)):
+        if (
+            self.at_rest
+            and store.line is not None
+            and store.line.classes
+            and all(len(rest.parts) == 1 for rest in _claims(store.line))
+        ):
             wants = [store.wants(claim) for claim in _claims(store.line)]
             first = self.digits.get(store.line.word or "", {}).get(0)
             news |= self._blocked(store.line, left, max(wants) if first is None else wants[first])
@@ -145,3 +152,8 @@ class Facts:
 
 def _claims(line: Line) -> list[Claim]:
     return [rest for rest in line.classes if isinstance(rest, Claim)]
+
+
+def _one_by_one(line: Line) -> bool:
+    """Whether anybody ever waits, and each for one pool only."""
+    return bool(line.classes) and all(len(claim.parts) == 1 for claim in _claims(line))

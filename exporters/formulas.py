@@ -4,12 +4,12 @@ large counters and lines can become.
 
 from collections.abc import Mapping
 
-from serq.exporters.layout import Layout, Line
+from serq.exporters.layout import Layout
 from serq.exporters.memory import Memory
 from serq.exporters.names import NameMap
 from serq.exporters.observables import held, stored
 from serq.exporters.stores import Store, weighted
-from serq.exporters.text import PRODUCT, SUM, Piece, Printer
+from serq.exporters.text import SUM, Piece, Printer
 from serq.ir import expr as e
 from serq.ir import program as p
 
@@ -56,21 +56,11 @@ class Formulas:
                 out.append((station.speed, Printer(self.printer.names, state).number(station.kind.rate).text))
         return out
 
-    def most(self, name: str) -> Piece:
-        """The largest value of a counter."""
-        memory = self.layout.memory_of[name]
-        return self._fitting([memory], exact=True)
-
-    def longest(self, line: Line) -> Piece:
-        """The largest length of a line. Inside of a power Storm reads no `floor`, so that this may be too large."""
-        return self._fitting([rest.memory for rest in line.classes], exact=False)
-
-    def _fitting(self, memories: list[Memory], *, exact: bool) -> Piece:
-        """How many sessions there can be that hold so much each, or more."""
+    def most(self, memories: list[Memory]) -> Piece:
+        """How many sessions there can be at most that hold so much each. Bounds with `floor` are too much for Storm, so
+        that who holds several units is counted as if it were one.
+        """
         for store in self.stores.values():
-            each = min(memory.held(store.pool) for memory in memories)
-            if store.cap is not None and each > 0:
-                loose = each == 1 or not exact
-                fit = store.cap if loose else Piece(f"floor({store.cap.at(PRODUCT)} / {each})")
-                return fit if store.full and loose else Piece(f"min({self.population}, {fit})")
+            if store.cap is not None and min(memory.held(store.pool) for memory in memories) > 0:
+                return store.cap if store.full else Piece(f"min({self.population}, {store.cap})")
         return self.population

@@ -5,8 +5,8 @@ next waiting job begin, carries the session along a passage of the automaton, an
 the pools admit who fits, and those that are admitted are carried along in turn (`serq.exporters.admissions`).
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from serq.exporters.admissions import Admissions, Way
 from serq.exporters.automaton import Automaton
@@ -35,6 +35,10 @@ class Move:
     """The pools from whose queues a hold is admitted."""
     evicted: tuple[tuple[int, int], ...] = ()
     """The pools in which a prefix is evicted, with its units."""
+    immediate: bool = False
+    """Whether it happens at once; then the rate is a probability."""
+    alternatives: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of a guard: it, and those of which one holds where it does not."""
 
 
 class Moves:
@@ -42,13 +46,16 @@ class Moves:
     in the layout: then the moves are not complete.
     """
 
-    def __init__(self, automaton: Automaton, layout: Layout, stores: Mapping[int, Store], printer: Printer) -> None:
+    def __init__(
+        self, automaton: Automaton, layout: Layout, stores: Mapping[int, Store], printer: Printer, *, one: bool = False
+    ) -> None:
+        """`one`: a transition admits one session at most, and `admitted_at_once` has the rest."""
         self.automaton = automaton
         self.layout = layout
         self.stores = stores
         self.printer = printer
         self.unplaced: set[Rest] = set()
-        self.admissions = Admissions(automaton, layout, stores, self.unplaced)
+        self.admissions = Admissions(automaton, layout, stores, self.unplaced, one=one)
 
     def completions(self) -> Iterator[Move]:
         """Every completion of a phase, station by station."""
@@ -73,6 +80,18 @@ class Moves:
                 start.require(room)
             start.ready = (Passing((passage,)),)
             yield from self._moves(start, rate, None)
+
+    def admitted_at_once(self) -> Iterator[Move]:
+        """Every way in which the head of a queue can be admitted that a transition has left there."""
+        for line in self.layout.queues.values():
+            if not line.classes:
+                continue
+            start = Situation(Facts(self.layout, self.stores, at_rest=False))
+            start.facts.learn(line.length().text, least=1)
+            start.require(f"{line.length().at(SUM)} > 0")
+            start.serving = 0
+            moves = [replace(m, immediate=True) for m in self._moves(start, Piece("1"), None) if m.admitted]
+            yield from refined(moves)
 
     def speed(self, station: Station, slot: Slot) -> Piece:
         """How much work the jobs of a counter are given per unit of time, together."""
@@ -201,7 +220,10 @@ class Moves:
             return
         updates = tuple(self._updates(now))
         share = self.printer.number(now.probability)
-        yield Move(now.guards, multiply(rate, share), updates, now.seen, completes, now.admitted, now.evicted)
+        yield Move(
+            now.guards, multiply(rate, share), updates, now.seen, completes, now.admitted, now.evicted,
+            alternatives=now.alternatives,
+        )  # fmt: skip
 
     def _updates(self, now: Situation) -> Iterator[tuple[str, str]]:
         sums = dict(now.add)
@@ -217,3 +239,17 @@ class Moves:
             text = Way(now, line).word()
             if line.word and text != line.word:
                 yield line.word, text
+
+
+def refined(moves: Sequence[Move], under: tuple[str, ...] = ()) -> Iterator[Move]:
+    """The moves under guards that are equal or exclude each other: rates of different commands add up, but of several
+    distributions only one may apply.
+    """
+    for move in moves:
+        for guard in move.guards:
+            if guard not in under:
+                for one in move.alternatives.get(guard, (guard,)):
+                    others = set(move.alternatives.get(guard, ())) - {one}
+                    yield from refined([m for m in moves if not others & set(m.guards)], (*under, one))
+                return
+    yield from (replace(move, guards=under) for move in moves)

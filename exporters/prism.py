@@ -9,12 +9,11 @@ import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 
-from serq.exporters.admissions import NoPoolError
+from serq.exporters.admissions import NoPoolError, sequential
 from serq.exporters.automaton import Automaton, automaton
 from serq.exporters.constants import Constants, bounding
-from serq.exporters.counters import Branch, Command, CounterModel, Reward, Variable, prism_text
+from serq.exporters.counters import Branch, Command, CounterModel, Variable, prism_text
 from serq.exporters.errors import NoCounterForm, NoPopulationBound, NotSymbolicError
 from serq.exporters.formulas import Formulas
 from serq.exporters.gathering import check_gathering, gathered, gathering_place
@@ -25,6 +24,7 @@ from serq.exporters.names import NameMap
 from serq.exporters.observables import observing
 from serq.exporters.partial import UnknownValueError
 from serq.exporters.passages import Place, Rest
+from serq.exporters.properties import counter_properties, long_run_property, measure_json, plain_number
 from serq.exporters.rewards import ExportedMeasure, NotExported, Rewards
 from serq.exporters.stores import stores
 from serq.exporters.text import ATOM, PRODUCT, SUM, NoTextError, Piece, Printer, literal, shifted
@@ -51,21 +51,25 @@ class PrismExport:
     measures: tuple[ExportedMeasure | NotExported, ...]
     rewards: tuple[str, ...]
     names: NameMap
-    commands: tuple[str, str]
-    """How PRISM and Storm are called on the files."""
+    commands: tuple[str, ...]
+    """How PRISM and Storm are called on the files; Storm alone where it is a Markov automaton."""
 
     @property
     def model(self) -> str:
         """The PRISM text of the model."""
         return prism_text(self.counters)
 
+    def property_of(self, reward: str) -> str:
+        """The property that asks for the long-run value of a reward."""
+        return long_run_property(self.counters, reward)
+
     def texts(self, stem: str) -> dict[str, str]:
         """The files: the model, its properties, and the way back to the program."""
         described = {
             "program": stem,
             "names": self.names.to_dict(),
-            "open": {k: _plain(v) for k, v in self.open_constants.items()},
-            "measures": {m.measure.name: _measure_json(m) for m in self.measures},
+            "open": {k: plain_number(v) for k, v in self.open_constants.items()},
+            "measures": {m.measure.name: measure_json(m) for m in self.measures},
         }
         texts = (self.model, self.properties, json.dumps(described, indent=2) + "\n")
         return {stem + suffix: text for suffix, text in zip(SUFFIXES, texts, strict=True)}
@@ -80,6 +84,8 @@ class Prism:
     keep_open: frozenset[str] | None = None
     bound: int | None = None
     results: Mapping[str, Number] = field(default_factory=dict)
+    immediate: bool = True
+    """Whether a Markov automaton will do, which PRISM and JANI do not read."""
 
     name: str = "prism"
     suffixes: tuple[str, ...] = SUFFIXES
@@ -102,15 +108,16 @@ class _Writer:
         self.home: tuple[Place, ...] = ()
         """Where all begin together, where that is not where the program begins."""
         self.closed: tuple[p.Folded, ...] = ()
+        self.one = False
 
     def export(self) -> PrismExport:
         """The export with as many caps open as possible: how large a pool is may decide who can ever wait."""
         shaping = set(self.automaton.partial.shaping)
         first: Exception | None = None
-        for closed in self._closed_caps():
+        for closed, one in self._ways():
             self.automaton.partial.shaping.clear()
             self.automaton.partial.shaping |= shaping
-            self.closed = closed
+            self.closed, self.one = closed, one
             try:
                 return self._attempt()
             except (NoTextError, UnknownValueError) as error:
@@ -125,8 +132,13 @@ class _Writer:
         reason = f"it needs {error}" if str(error) else "it depends on the state in a way that is no counter"
         return NoCounterForm(span=self.program.code[0].span, construct="this session", reason=reason)
 
+    def _ways(self) -> Iterator[tuple[tuple[p.Folded, ...], bool]]:
+        """Which caps to fix at their values: none, one, all; and whether to admit one by one."""
+        yield from ((caps, False) for caps in self._closed_caps())
+        if self.options.immediate and self.automaton.claims and sequential(self.automaton):
+            yield (), True
+
     def _closed_caps(self) -> Iterator[tuple[p.Folded, ...]]:
-        """Which caps to fix at their values: none, one, all."""
         yield ()
         claimed = {part.pool for claim in self.automaton.claims for part in claim.parts}
         caps = [self.program.pools[pool].cap for pool in sorted(claimed)]
@@ -166,8 +178,10 @@ class _Writer:
 
     def _moved(self) -> tuple[list[Move], set[Rest]]:
         """All transitions, and the places that are missing in the layout."""
-        moves = Moves(self.automaton, self.layout, self.stores, self.printer)
+        moves = Moves(self.automaton, self.layout, self.stores, self.printer, one=self.one)
         every = [*moves.completions(), *(moves.arrivals(*self.arriving) if self.arriving else ())]
+        if self.one:
+            every += moves.admitted_at_once()
         return every, moves.unplaced
 
     def _export(self, every: list[Move]) -> PrismExport:
@@ -182,7 +196,7 @@ class _Writer:
         texts, labels, requires = formulas.texts(), self._labels(), tuple(self._requires())
         # The constants come last: they are those that have been used.
         model = CounterModel(
-            tuple(self._remarks(population, requires)),
+            tuple(self._remarks(population, requires, immediate=self.one)),
             tuple(self.constants.declarations()),
             tuple(texts),
             tuple(counters),
@@ -193,13 +207,13 @@ class _Writer:
         )
         return PrismExport(
             model,
-            self._properties(rewards.structures, measures),
+            counter_properties(model, measures, self.names, self.options.results, (self.program.name, self._values())),
             self.constants.open_values(),
             self.constants.integers,
             measures,
             tuple(rewards.structures),
             self.names,
-            self._calls(),
+            self._calls(model.immediate),
         )
 
     def _requires(self) -> Iterator[str]:
@@ -254,25 +268,27 @@ class _Writer:
 
     # -- text ------------------------------------------------------------------------------------------------------
 
-    def _calls(self) -> tuple[str, str]:
+    def _calls(self, immediate: bool) -> tuple[str, ...]:
         """How PRISM and Storm are called on the files, at the constants of the program."""
         model, properties = (shlex.quote(f"{self.program.name}{suffix}") for suffix in (".prism", ".props"))
         values = self._values()
-        prism = f"prism {model} {properties}" + (f" -const {values}" if values else "") + " -exact"
         constants = f" --constants {values}" if values else ""
-        return prism, f"storm --prism {model} --prop {properties}{constants} --prismcompat --exact"
+        storm = f"storm --prism {model} --prop {properties}{constants} --prismcompat --exact"
+        if immediate:
+            return (storm,)
+        return f"prism {model} {properties}" + (f" -const {values}" if values else "") + " -exact", storm
 
     def _values(self) -> str:
         """The program's own values of the open constants; as decimals where they are short ones."""
         return ",".join(f"{k}={literal(v)}".replace(" ", "") for k, v in self.constants.open_values().items())
 
-    def _remarks(self, population: Piece, requires: Sequence[str]) -> list[str]:
+    def _remarks(self, population: Piece, requires: Sequence[str], *, immediate: bool) -> list[str]:
         program = self.program.name
         lines = [
             f"{program}: exported by serQ; one bounded integer per program point, class and phase.",
             *([f"Valid for {' and '.join(requires)}; other constants are refused."] if requires else []),
             f"The values in {program}.props are those at the constants of the program; any others may be given.",
-            *self._calls(),
+            *self._calls(immediate),
         ]
         for name, identifier in self.names.renamed().items():
             if self.names.named(identifier).kind == "constant":
@@ -285,6 +301,8 @@ class _Writer:
             lines.append(f"An arrival that finds {population.text} sessions present is lost.")
         if chosen_at_random(self.automaton):
             lines.append("Where sessions begin is random; here all take the first way. Long-run values are the same.")
+        if immediate:
+            lines.append("A Markov automaton: whoever fits is admitted at once. Storm reads it, PRISM does not.")
         if self.home:
             stage = self.program.stages[self.home[0].stage].name
             lines.append(f"All sessions begin at {stage}, wherever the program does. Long-run values are the same.")
@@ -305,10 +323,14 @@ class _Writer:
             if name not in formulas.written:
                 lines = self.names.named(name).lines
                 note = f"line {', '.join(str(n) for n in sorted(set(lines)))}"
-                out.append(Variable(name, formulas.most(name).text, start.get(name, nothing).text, note))
+                out.append(
+                    Variable(
+                        name, formulas.most([self.layout.memory_of[name]]).text, start.get(name, nothing).text, note
+                    )
+                )
         for line in self.layout.lines():
             if line.word:
-                largest = f"pow({line.base}, {formulas.longest(line)}) - 1"
+                largest = f"pow({line.base}, {formulas.most([rest.memory for rest in line.classes])}) - 1"
                 kind, _, name = line.key.partition(".")
                 those = f"jobs at {name}" if kind == "stage" else f"claims of {name}"
                 note = f"classes of the waiting {those}, the oldest in the lowest digit"
@@ -316,11 +338,11 @@ class _Writer:
         return out
 
     def _commands(self, moves: Sequence[Move], formulas: Formulas) -> list[Command]:
-        grouped: dict[tuple[str, ...], list[Branch]] = {}
+        grouped: dict[tuple[bool, tuple[str, ...]], list[Branch]] = {}
         for move in moves:
             updates = tuple((name, text) for name, text in move.updates if name not in formulas.written)
-            grouped.setdefault(move.guards, []).append(Branch(move.rate.text, updates))
-        return [Command(guards, tuple(branches)) for guards, branches in grouped.items()]
+            grouped.setdefault((move.immediate, move.guards), []).append(Branch(move.rate.text, updates))
+        return [Command(guards, tuple(branches), now) for (now, guards), branches in grouped.items()]
 
     def _labels(self) -> list[tuple[str, str]]:
         """Where somebody is at a stage, and where somebody waits there."""
@@ -342,41 +364,6 @@ class _Writer:
                 out.append((claimed, f"{queue.length().at(SUM)} > 0"))
         return out
 
-    # -- properties ------------------------------------------------------------------------------------------------
-
-    def _properties(self, structures: Mapping[str, Reward], measures: Sequence[ExportedMeasure | NotExported]) -> str:
-        out = [f"// Long-run values of {self.program.name}: one property per reward."]
-        for measure in measures:
-            name = measure.measure.name
-            if isinstance(measure, NotExported):
-                out.append(f"// {name}: not here, it needs {measure.reason}")
-            elif measure.denominator is not None:
-                out.append(f'// {name} = R{{"{measure.numerator}"}} / R{{"{measure.denominator}"}}')
-            else:
-                out.append(f'// {name} = R{{"{measure.numerator}"}}')
-        values = self._values()
-        given = f" ({values})" if values else ""
-        for identifier, reward in structures.items():
-            out += ["", f"// {reward.meaning}"]
-            if identifier in self.options.results:
-                out.append(f"// RESULT{given}: {_plain(self.options.results[identifier])}")
-            label = self.names.identifier(f"longrun.{identifier}", "property")
-            out.append(f'"{label}": R{{"{identifier}"}}=? [ S ];')
-        return "\n".join(out) + "\n"
-
 
 def _no_state(node: e.StageState | e.PoolState | e.Context) -> Piece:
     raise NoTextError("a value that is no function of the counters")
-
-
-def _measure_json(measure: ExportedMeasure | NotExported) -> dict[str, str | None]:
-    if isinstance(measure, NotExported):
-        return {"reason": f"it needs {measure.reason}"}
-    return {"reward": measure.numerator, "per": measure.denominator}
-
-
-def _plain(value: Number) -> str:
-    """A number without spaces: `3`, `1/3`, or a double in full."""
-    if isinstance(value, Fraction):
-        return str(value)
-    return repr(value)

@@ -252,7 +252,9 @@ def _items(items: Sequence[tuple[Move, Piece]]) -> list[tuple[str, Piece]]:
     """What is earned, by guard: transitions with the same guards share a line."""
     by_guard: dict[str, list[Piece]] = {}
     for move, value in items:
-        by_guard.setdefault(conjunction(list(move.guards)), []).append(value)
+        guard = conjunction(list(move.guards))
+        # What happens at once is no rate: it is earned when it happens.
+        by_guard.setdefault(f"[] {guard}" if move.immediate else guard, []).append(value)
     return [(guard, total(pieces)) for guard, pieces in by_guard.items()]
 
 

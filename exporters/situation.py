@@ -63,6 +63,8 @@ class Situation:
     """Pools and units of the prefixes that were evicted."""
     serving: int = -1
     """The pool whose queue comes next; -1 while sessions run."""
+    alternatives: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of a guard: it, and those of which one holds where it does not."""
     happened: bool = False
     """Whether anybody was admitted since all pools were tried."""
 
@@ -70,7 +72,7 @@ class Situation:
         """A copy that may go another way."""
         return Situation(
             self.facts.copy(), self.guards, self.probability, dict(self.add), dict(self.queues), self.gone, self.ready,
-            self.seen, self.admitted, self.evicted, self.serving, self.happened,
+            self.seen, self.admitted, self.evicted, self.serving, dict(self.alternatives), self.happened,
         )  # fmt: skip
 
     def shift(self, variable: str, by: int) -> None:
@@ -81,6 +83,11 @@ class Situation:
         """Go on under that test only."""
         if guard != "true" and guard not in self.guards:
             self.guards = (*self.guards, guard)
+
+    def decide(self, guard: str, alternatives: tuple[str, ...]) -> None:
+        """Go on under one of several tests, of which one holds."""
+        self.require(guard)
+        self.alternatives[guard] = alternatives
 
     def chance(self, probability: e.Expr) -> None:
         """Go on with that probability only."""
@@ -104,7 +111,7 @@ class Situation:
             ways.append((answer, way, guard))
         if len(ways) > 1:
             for _, way, guard in ways:
-                way.require(guard)
+                way.decide(guard, (yes, no))
         return [(answer, way) for answer, way, _ in ways]
 
     # -- lines -----------------------------------------------------------------------------------------------------
@@ -147,7 +154,8 @@ class Situation:
                 way.facts.conclude()
             except ContradictionError:
                 continue
-            way.require(f"mod({digits}, {line.base}) = {code}")
+            every = tuple(f"mod({digits}, {line.base}) = {c}" for c in range(line.base))
+            way.decide(every[code], every)
             out.append((rest, way))
         return out
 

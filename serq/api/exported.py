@@ -113,7 +113,7 @@ def export_program(
     texts: Mapping[str, Content]
     if target in SYMBOLIC:
         try:
-            done = exporter.prism(keep_open)
+            done = exporter.prism(keep_open, immediate=target == "prism")
             if target == "jani":
                 texts = jani_texts(done, program.name)
             else:
@@ -141,11 +141,11 @@ class _Export:
             self._chain = explore_chain(self.program, self.options, self.progress)
         return self._chain
 
-    def prism(self, keep_open: frozenset[str] | None) -> PrismExport:
+    def prism(self, keep_open: frozenset[str] | None, *, immediate: bool) -> PrismExport:
         bound = self._bound()
-        done = Prism(keep_open, bound).export(self.program)
+        done = Prism(keep_open, bound, immediate=immediate).export(self.program)
         results = self._results({m.measure.name: m for m in done.measures if isinstance(m, ExportedMeasure)})
-        return Prism(keep_open, bound, results).export(self.program)
+        return Prism(keep_open, bound, results, immediate).export(self.program)
 
     def differences(self) -> list[str]:
         """In what the chain is another one than the program's, where it was explored; the PRISM text is exact."""

@@ -90,6 +90,37 @@ def test_the_hit_ratio_of_a_cache_of_a_size_that_nobody_exported() -> None:
     assert 0 < hits < holds == rate
 
 
+SERVED_SOMETIMES = """let N = 3; let C = 1; let mu = 2; stage svc : fifo; stage think : delay; pool kv { cap C; }
+workload { arrive closed(N); }
+session { loop {
+  set t = now; WISH hold kv (UNITS) { BODY } CACHE observe r = now - t; run think (~exp(1));
+} }
+run { horizon 1; }"""
+UNROLLED_WITHOUT_END = {
+    "a miss takes no time": {"BODY": "branch (cached) { run svc (~exp(1 / mu)); }", "CACHE": "cache (1);"},
+    "half of the holds take no time": {"BODY": "branch (0.5) { run svc (~exp(1 / mu)); } else { observe idle = 2; }"},
+    "holds of two sizes": {
+        "WISH": "set w = ~choice(1: 1, 2: 1);", "UNITS": "w", "BODY": "branch (0.5) { run svc (~exp(1 / mu)); }",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNROLLED_WITHOUT_END)
+def test_admissions_without_end_are_immediate_transitions_of_an_automaton(name: str) -> None:
+    text = SERVED_SOMETIMES
+    for place, code in ({"WISH": "", "UNITS": "1", "CACHE": ""} | UNROLLED_WITHOUT_END[name]).items():
+        text = text.replace(place, code)
+    own = {"C": "2"} if name == "holds of two sizes" else {}
+    export = Prism().export(load_text(text, overrides=own).program)
+    assert "\nma\n" in export.model
+    assert len(export.commands) == 1, "PRISM does not read it"
+    cases = [load_text(text, overrides=sets).program for sets in ({"N": "3", "C": "2"}, {"N": "5", "C": "3"})]
+    for case, answer in zip(cases, run_storm([prism_job_of(export, case) for case in cases]), strict=True):
+        assert compared(export, case, answer) >= 22
+    with pytest.raises(NotSymbolicError, match="more than 12 holds can be admitted at one instant"):
+        Prism(immediate=False).export(cases[0])
+
+
 SEEDS = range(50)
 LARGEST = 90
 _OTHER = ("large", "several closed classes")

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from serq.base.errors import NoSteadyStateError
-from serq.compare.storm import StormAnswer, StormJob, jani_job, long_run, prism_job
+from serq.compare.storm import StormAnswer, StormJob, jani_job, prism_job
 from serq.exporters.jani import jani_text
 from serq.exporters.prism import PrismExport
 from serq.exporters.rewards import ExportedMeasure
@@ -41,7 +41,7 @@ def constants_of(export: PrismExport, program: Program) -> dict[str, Fraction | 
 
 
 def prism_job_of(export: PrismExport, program: Program) -> StormJob:
-    return prism_job(export.model, constants_of(export, program), [long_run(r) for r in export.rewards])
+    return prism_job(export.model, constants_of(export, program), [export.property_of(r) for r in export.rewards])
 
 
 def jani_job_of(export: PrismExport, program: Program) -> StormJob:

@@ -162,7 +162,10 @@ def holding(units: str = "1", after: str = "", think: str = "~exp(2)", inner: st
     return f"loop {{ hold kv ({units}) {reuse} {{ {body} }} {after} run think ({think}); }}"
 
 
-UNSERVED = "loop { hold kv (1) { branch (cached) { run svc (~exp(1)); } } cache (1); run think (~exp(1)); }"
+UNSERVED = (
+    "loop { hold kv (1) { observe busy = busy(svc); branch (cached) { run svc (~exp(1)); } } cache (1);"
+    " run think (~exp(1)); }"
+)
 
 
 @pytest.mark.parametrize(
