@@ -12,7 +12,7 @@ from serq.ir.provenance import provenance
 from serq.ir.results import Estimate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CheckResult(Tabular):
     """A program with what simulation, chain and formula say of each measure, and whether they agree."""
 

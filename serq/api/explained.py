@@ -13,7 +13,7 @@ from serq.ir.provenance import provenance
 from serq.pipeline import SolveOptions, explore_chain
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ExplainResult(Tabular):
     """A program with its chain, or with every reason why it is no finite one."""
 

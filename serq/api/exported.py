@@ -38,7 +38,7 @@ SYMBOLIC = ("prism", "jani")
 """The targets that leave constants open; what they cannot express is written as explicit files."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ExportResult(Tabular):
     """The texts by file name, the commands that read them, and how the exported chain differs from the program's.
 

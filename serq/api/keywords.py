@@ -45,6 +45,35 @@ class SolveKeywords(TypedDict, total=False):
     memory: int | None
 
 
+class PreciseKeywords(SimulateKeywords, total=False):
+    """How narrow the intervals are to be (`"1%"` or 0.01), of which measures, by running longer instead of more often,
+    and by at most so many times the work of the first round.
+    """
+
+    until: str | float | None
+    watch: Collection[str]
+    longer: bool
+    most_work: float
+
+
+class QuestionKeywords(SolveKeywords, total=False):
+    """The constants in which derivatives are wanted, and whether the chain is asked for its conditions and lumping."""
+
+    derivative: Collection[str]
+    metastability: bool
+    lumping: bool
+
+
+class ReplayKeywords(TypedDict, total=False):
+    """As in `serq.semantics.replay.ReplayOptions`, and which engine."""
+
+    seed: int | None
+    horizon: float | None
+    strict: bool
+    checked: bool
+    engine: Literal["auto", "compiled", "reference"]
+
+
 class CheckKeywords(SimulateKeywords, SolveKeywords, total=False):
     """Both, and how to compare."""
 
@@ -64,7 +93,7 @@ def options_from(kind: type[Options], given: Mapping[str, Any]) -> Options:
     """The options with what is given; UsageError for a name that is no option, or a value that it cannot have."""
     known = [f.name for f in fields(kind)]
     refuse_unknown(given, known)
-    return kind(**{name: _checked(name, value) for name, value in given.items()})
+    return kind(**{name: value_from(name, value) for name, value in given.items()})
 
 
 _WHOLE: Mapping[str, int] = {
@@ -74,7 +103,7 @@ _WHOLE: Mapping[str, int] = {
 """Options that are whole numbers, and the least that each can be: as on the command line."""
 
 
-def _checked(name: str, value: Any) -> Any:
+def value_from(name: str, value: Any) -> Any:
     """The value, a whole number as an int whoever made it; UsageError for one that the option cannot have.
 
     None always means the default.
@@ -116,10 +145,34 @@ def refuse_unknown(given: Mapping[str, Any], known: list[str]) -> None:
 
 def split(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """What is meant for the simulation, for the solution, and for neither; UsageError as `options_from` raises it."""
-    given = {name: _checked(name, value) for name, value in given.items()}
+    given = {name: value_from(name, value) for name, value in given.items()}
     to_simulate, to_solve = ({f.name for f in fields(kind)} for kind in (SimulateOptions, SolveOptions))
     return (
         {k: v for k, v in given.items() if k in to_simulate},
         {k: v for k, v in given.items() if k in to_solve},
         {k: v for k, v in given.items() if k not in to_simulate | to_solve},
     )
+
+
+def text_from(what: str, given: Any) -> str:
+    """A text; UsageError for anything else."""
+    if not isinstance(given, str):
+        raise UsageError(f"{what} must be a text, not {type(given).__name__}")
+    return given
+
+
+def names_from(what: str, given: Any) -> tuple[str, ...]:
+    """Names: one, or several; UsageError for what are none."""
+    names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Collection) else (None,)
+    if not all(isinstance(name, str) for name in names):
+        raise UsageError(f"{what} must be names, not {given!r}")
+    return names
+
+
+def number_from(what: str, given: Any) -> float | None:
+    """A number, or None; UsageError for anything else."""
+    if given is None:
+        return None
+    if not isinstance(given, Real) or isinstance(given, bool):
+        raise UsageError(f"{what} must be a number, not {given!r}")
+    return float(given)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from serq.closedforms.matches import Matches
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ClosedFormResult(Answers):
     """A program with the known formulas that fit it, their values, and why others do not fit."""
 

@@ -20,11 +20,16 @@ from serq.api.files import find_file
 from serq.api.keywords import (
     CheckKeywords,
     EventKeywords,
-    SimulateKeywords,
+    PreciseKeywords,
+    QuestionKeywords,
+    ReplayKeywords,
     SolveKeywords,
+    names_from,
+    number_from,
     options_from,
     refuse_unknown,
     split,
+    text_from,
 )
 from serq.base.diagnostics import Diagnostic
 from serq.base.source import SourceFile
@@ -43,9 +48,12 @@ if TYPE_CHECKING:
     from serq.api.explained import ExplainResult
     from serq.api.exported import ExportResult
     from serq.api.matched import ClosedFormResult
+    from serq.api.passed import TransientResult
     from serq.api.priced import EventPriceResult, PriceResult
+    from serq.api.replayed import ReplayResult
     from serq.api.simulated import SimulateResult
     from serq.api.solved import SolveResult
+    from serq.api.symbolic import SymbolicResult
 
 
 @dataclass(frozen=True)
@@ -81,24 +89,79 @@ class Model:
         """The same program with other constants: numbers, or texts of expressions such as `"1/mu"`."""
         return Model.of(self.source, {**self.constants, **constants})
 
-    def simulate(self, **options: Unpack[SimulateKeywords]) -> "SimulateResult":
+    def simulate(self, **options: Unpack[PreciseKeywords]) -> "SimulateResult":
         """Run the program: every measure with its confidence interval (see `serq.pipeline.SimulateOptions`).
 
-        RunError, with the line, when the program fails; LimitError when a limit is reached.
+        With `until="1%"` it runs until every interval is so narrow, or the work is `most_work` times that of the first
+        round: see `reached`. RunError, with the line, when the program fails; LimitError when a limit is reached.
         """
-        from serq.api.simulated import SimulateResult
+        from serq.api.simulated import SimulateResult, precision_from
 
-        report, results = pipeline.simulate(self.program, options_from(SimulateOptions, options))
-        return SimulateResult(self.program, report, results)
+        until, rest = precision_from(options)
+        asked = options_from(SimulateOptions, rest)
+        if until is None:
+            return SimulateResult(self.program, *pipeline.simulate(self.program, asked))
+        from serq.studies.precision import simulate_until
 
-    def solve(self, **options: Unpack[SolveKeywords]) -> "SolveResult":
+        return SimulateResult(self.program, *simulate_until(self.program, asked, until))
+
+    def replay(self, trace: str | None = None, **options: Unpack[ReplayKeywords]) -> "ReplayResult":
+        """Replay a trace, the program's own when none is given, request for request.
+
+        InputError or LoadError for a trace that is none, RunError when the program fails; who waits for ever is in the
+        answer.
+        """
+        from serq.api.replayed import ReplayResult, replay_options
+
+        asked, engine = replay_options(self.program, options)
+        return ReplayResult(self.program, pipeline.replay(self.program, trace, asked, engine=engine))
+
+    def solve(self, **options: Unpack[QuestionKeywords]) -> "SolveResult":
         """The exact steady state (see `serq.pipeline.SolveOptions`); rational when small or with `exact=True`.
 
+        With `derivative=("mu",)` also how fast every measure changes, with `metastability=True` whether the chain
+        switches rarely between two conditions, with `lumping=True` what was lumped.
         OutsideFragmentError with every reason, NoSteadyStateError, LimitError.
         """
-        from serq.api.solved import solve_program
+        from serq.api.solved import solve_question
 
-        return solve_program(self.program, options_from(SolveOptions, options))
+        given = dict(options)
+        names = names_from("derivative", given.pop("derivative", ()))
+        stable, lumping = (bool(given.pop(name, False)) for name in ("metastability", "lumping"))
+        asked = options_from(SolveOptions, given)
+        return solve_question(
+            self.program, asked, lambda name, x: self.having(**{name: x}).program, names, stable, lumping
+        )
+
+    def transient(
+        self,
+        time: float | None = None,
+        until: str | None = None,
+        initial: str | None = None,
+        **options: Unpack[SolveKeywords],
+    ) -> "TransientResult":
+        """The measures at a time, and the mean time until states such as `stage.svc.number >= 3` are first entered.
+
+        It begins as the program does, or in the long run's states `initial`.
+        UsageError for states that are none, or when neither a time nor states are given.
+        """
+        from serq.api.passed import TransientResult
+        from serq.studies.passing import passing
+
+        asked = options_from(SolveOptions, options)
+        return TransientResult(self.program, passing(self.program, number_from("time", time), initial, until, asked))
+
+    def symbolic(self, opened: Collection[str] | None = None, **options: Unpack[SolveKeywords]) -> "SymbolicResult":
+        """The measures of a small chain as formulas in the constants of its rates, in all or in those `opened`.
+
+        UsageError for a constant of which no rate is made, LimitError when the formulas grow too large.
+        """
+        from serq.api.symbolic import SymbolicResult
+        from serq.compare.symbolic import formulas
+
+        asked = options_from(SolveOptions, options)
+        names = None if opened is None else names_from("opened", opened)
+        return SymbolicResult(self.program, formulas(self.program, lambda x: self.having(**x).program, asked, names))
 
     def explain(self, **options: Unpack[SolveKeywords]) -> "ExplainResult":
         """Whether the program is a finite Markov chain; if not, every reason."""
@@ -189,5 +252,8 @@ def load(file: str | Path, /, **constants: OverrideValue) -> Model:
 
 
 def loads(text: str, /, name: str = "program.sq", **constants: OverrideValue) -> Model:
-    """Load a program from its text; `name` is what diagnostics call it."""
-    return Model.of(SourceFile(name, text), constants)
+    """Load a program from its text; `name` is what diagnostics call it.
+
+    LoadError with every fault of the program, UsageError for an unknown `let` and for what is no text.
+    """
+    return Model.of(SourceFile(text_from("name", name), text_from("the program", text)), constants)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from serq.api.keywords import methods_from, refuse_unknown, split
+from serq.api.keywords import methods_from, number_from, refuse_unknown, split, text_from
 from serq.api.tabular import Tabular, html_table
 from serq.compare.agree import Row
 from serq.ir.expr import Number, double
@@ -20,7 +20,7 @@ from serq.studies.price import Change, changes, prices
 from serq.studies.twins import PAIRS, PRESENT, TwinPrice
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PriceResult(Tabular):
     """A program before and after a change of constants: every measure by the chain, and by the formula that fits.
 
@@ -72,7 +72,7 @@ class PriceResult(Tabular):
         return html_table(f"{self.program.name}: the price of {given}", header, rows)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EventPriceResult(Tabular):
     """What one event costs that goes another way, once, all sessions together: by the methods that were asked for."""
 
@@ -144,7 +144,9 @@ def event_question(event: str, at: str | None, given: Mapping[str, Any]) -> Even
     refuse_unknown(rest, ["methods", "pairs", "follow"])
     methods = methods_from(rest.get("methods", ("exact",)))
     simulation = SimulateOptions(**to_simulate | {"replications": rest.get("pairs", PAIRS)})
-    return EventQuestion(event, at, methods, SolveOptions(**to_solve), simulation, rest.get("follow"))
+    place = None if at is None else text_from("at", at)
+    follow = number_from("follow", rest.get("follow"))
+    return EventQuestion(text_from("the event", event), place, methods, SolveOptions(**to_solve), simulation, follow)
 
 
 def _changes(estimate: Estimate | None) -> bool:

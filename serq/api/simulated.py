@@ -1,7 +1,11 @@
 """The answer of a simulation."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
+from serq.api.checked import share
+from serq.api.keywords import names_from, number_from
 from serq.api.tabular import Answers, estimates_table
 from serq.base.errors import UsageError
 from serq.ir.program import Program
@@ -10,14 +14,21 @@ from serq.ir.results import Estimate
 from serq.semantics.report import RunReport
 from serq.semantics.run_result import RunResult
 
+if TYPE_CHECKING:
+    from serq.studies.precision import Reached, Until
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class SimulateResult(Answers):
-    """A simulated program: the report, and the replications that it was made of."""
+    """A simulated program: the report, and the replications that it was made of.
+
+    `reached`: how precise it is, where it was to run until it is precise.
+    """
 
     program: Program
     report: RunReport
     replications: tuple[RunResult, ...] = field(repr=False, compare=False)
+    reached: "Reached | None" = None
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
@@ -44,10 +55,30 @@ class SimulateResult(Answers):
 
     def to_dict(self) -> dict[str, object]:
         """What `serq run --json` prints."""
-        return provenance(self.program, "run") | self.report.to_dict()
+        reached = self.reached
+        precise = {} if reached is None else {"until": asdict(reached) | {"enough": reached.enough}}
+        return provenance(self.program, "run") | self.report.to_dict() | precise
 
     def _repr_html_(self) -> str:
         r = self.report
         span = f"time {r.options.warmup:g} to {r.options.horizon:g}, seed {r.options.seed}, {r.events} events"
         caption = f"{self.program.name}: simulated, {span}; {r.confidence:.0%} intervals"
         return estimates_table(caption, self.estimates)
+
+
+def precision_from(given: Mapping[str, Any]) -> "tuple[Until | None, dict[str, Any]]":
+    """What is to be reached, None where nothing is, and the other options. UsageError where that makes no sense."""
+    from serq.studies.precision import MOST, Until
+
+    rest = dict(given)
+    until, watch = rest.pop("until", None), names_from("watch", rest.pop("watch", ()))
+    longer, most = bool(rest.pop("longer", False)), number_from("most_work", rest.pop("most_work", MOST))
+    if until is None:
+        if watch or longer:
+            raise UsageError("watch and longer say how until goes about it: give until")
+        return None, rest
+    relative = share(until if isinstance(until, str) else str(number_from("until", until)), "until")
+    if most is None or most < 1:
+        raise UsageError(f"most_work must be at least 1, not {most}")
+    assert relative is not None
+    return Until(relative, watch, longer, most), rest

@@ -1,7 +1,9 @@
 """The exact steady state as an answer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
 
 from serq.api.tabular import Answers, estimates_table
 from serq.compare.laws import with_distributions
@@ -11,10 +13,11 @@ from serq.ir.program import Program
 from serq.ir.provenance import provenance
 from serq.ir.results import Estimate
 from serq.pipeline import Solved, SolveOptions, explore_chain, solve_chain
+from serq.semantics.coarsest import lumping_report
 from serq.semantics.metastability import Metastability
-from serq.studies.conditions import conditions_data
-from serq.studies.derivative import Derivatives
-from serq.studies.phase_type import Extrapolation
+from serq.studies.conditions import conditions, conditions_data
+from serq.studies.derivative import Derivatives, derivatives
+from serq.studies.phase_type import Extrapolation, extrapolate, stands_in
 
 METHODS = ("auto", "direct", "gth", "dixon", "lu", "levels", "storm")
 """Ways to solve a chain; `auto` chooses by its size and shape."""
@@ -23,7 +26,7 @@ _ALWAYS_DOUBLES = {"lu": False, "levels": False}
 """Methods that give no rationals, however small the chain."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SolveResult(Answers):
     """A solved program: its chain, the stationary vector, and every measure.
 
@@ -116,3 +119,36 @@ def solve_program(
         options = replace(options, exact=wanted)
         solved = solve_chain(chain, program, options)
     return SolveResult(program, with_distributions(solved, program, replace(options, unlumped=()), progress))
+
+
+def solve_question(
+    program: Program,
+    options: SolveOptions,
+    reload: Callable[[str, Fraction], Program],
+    derivative: Collection[str] = (),
+    metastability: bool = False,
+    lumping: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> SolveResult:
+    """The steady state, with what else is asked of it; `reload`: the program with another value of a constant.
+
+    Where phases stand for work that is not phase-type, the measures with twice the phases are there too.
+    Raises what `solve_program` raises, and UsageError for a constant in which there is no derivative.
+    """
+    result = solve_program(program, options, progress)
+    plain = replace(options, method="auto")
+    return replace(
+        result,
+        derivatives=tuple(derivatives(program, name, partial(reload, name), plain) for name in derivative),
+        metastability=conditions(program, result.solved) if metastability else None,
+        finer=_finer(program, result, options),
+        lumping=lumping_report(result.solved.chain) if lumping else (),
+    )
+
+
+def _finer(program: Program, result: SolveResult, options: SolveOptions) -> tuple[Extrapolation, ...]:
+    """The measures with twice the phases, where phases stand for something."""
+    if options.phase_type is None or not stands_in(result.solved.chain):
+        return ()
+    finer = solve_program(program, replace(options, phase_type=2 * options.phase_type))
+    return extrapolate(result.estimates, finer.estimates)

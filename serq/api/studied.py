@@ -4,12 +4,14 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from serq.api.keywords import methods_from, refuse_unknown, split
 from serq.api.model import Model
 from serq.api.tabular import Tabular, html_table
+from serq.base.errors import UsageError
 from serq.ir.expr import double
 from serq.ir.numbers import short
 from serq.ir.provenance import provenance
@@ -27,7 +29,7 @@ from serq.studies.tables import columns, records, study_data
 from serq.studies.tasks import METHODS, Method
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StudyAnswer(Tabular):
     """A study that is done: `agrees`, `sound`, and a row for each point and measure."""
 
@@ -129,6 +131,7 @@ def study(
     Every keyword of `simulate` and `solve` is taken too. What fails at a point is in the answer; SerqError is raised
     for a study that cannot be carried out.
     """
+    _check(model, vary, policies)
     to_simulate, to_solve, rest = split(options)
     to_simulate.pop("jobs", None)
     refuse_unknown(rest, list(StudyKeywords.__annotations__))
@@ -151,6 +154,24 @@ def study(
         folder = rest.get("resume")
         store = None if folder is None else stack.enter_context(Directory(Path(folder), plan.identity()))
         return StudyAnswer(carry_out(plan, Work(processes(options.get("jobs", 1)), store)))
+
+
+def _check(model: object, vary: object, policies: object) -> None:
+    """UsageError for what is no model, no grid, or no policies."""
+    models = [model, *(policies.values() if isinstance(policies, Mapping) else ())]
+    for each in models:
+        if not isinstance(each, Model):
+            raise UsageError(f"a study is about models, as `serq.load` gives them, not {each!r}")
+    if policies is not None and not isinstance(policies, Mapping):
+        raise UsageError(f"policies are models by name, not {policies!r}")
+    if not isinstance(vary, Mapping) or not all(_is_grid(values) for values in vary.values()):
+        raise UsageError(f"a grid is a mapping of names to lists of numbers and texts, not {vary!r}")
+
+
+def _is_grid(values: object) -> bool:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        return False
+    return not isinstance(values, Collection) or all(isinstance(x, str | Real) for x in values)
 
 
 def _policy(label: str, model: Model) -> Policy:

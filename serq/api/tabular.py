@@ -1,8 +1,9 @@
 """What an answer looks like outside of serQ: rows for pandas, a table for notebooks, a dictionary for JSON."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from html import escape
+from html import escape, unescape
 from typing import Any
 
 from serq.base.errors import UsageError
@@ -25,6 +26,11 @@ class Tabular(ABC):
     @abstractmethod
     def _repr_html_(self) -> str:
         """The answer as a table for notebooks."""
+
+    def __repr__(self) -> str:
+        """One line: what kind of answer, and what stands above its table."""
+        found = re.search("<caption>(.*?)</caption>", self._repr_html_())
+        return f"<{type(self).__name__} {unescape(found[1])}>" if found else f"<{type(self).__name__}>"
 
     def to_frame(self) -> Any:
         """The rows as a pandas DataFrame. UsageError when pandas (the extra `frames`) is not installed."""

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
+from numbers import Rational
 from typing import Any
 
 from serq.base.diagnostics import Diagnostic
@@ -57,7 +58,9 @@ def _parse(name: str, value: OverrideValue) -> a.Expr:
         if math.isinf(value):
             infinite = a.Number(None, "inf")
             return infinite if value > 0 else a.Unary("-", infinite)
-        value = Fraction(repr(value))  # the decimal that was written: 0.8 is 4/5
+        value = Fraction(repr(float(value)))  # the decimal that was written: 0.8 is 4/5
+    if not isinstance(value, Rational):
+        raise UsageError(f"--set {name}: a value is a number or the text of an expression, not {value!r}")
     return a.Number(Fraction(value), str(value))
 
 

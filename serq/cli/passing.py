@@ -2,9 +2,8 @@
 
 from serq.api.remarks import remarks
 from serq.cli.tables import table
-from serq.ir.numbers import as_json, cut, estimate_json, rational, short
+from serq.ir.numbers import cut, rational, short
 from serq.ir.program import Program
-from serq.ir.provenance import provenance
 from serq.studies.passing import Passing
 
 
@@ -26,19 +25,3 @@ def passing_text(program: Program, found: Passing) -> str:
     text += f"\nat time {found.time:g}\n\n" + table(rows, ("measure", "value", "error at most"), right=(1, 2))
     silent = [e for e in found.estimates if e.value is None]
     return text + ("\nno value:\n" + "".join(f"  {e.measure}: {e.reason}\n" for e in silent) if silent else "")
-
-
-def passing_data(program: Program, found: Passing) -> dict[str, object]:
-    """The same for JSON."""
-    mean = found.mean_time
-    return provenance(program, "transient", "numpy", "scipy", "python-flint") | {
-        "states": found.chain.size,
-        "initial": found.initial,
-        "time": found.time,
-        "measures": {e.measure: estimate_json(e) for e in found.estimates},
-        "until": found.until,
-        "mean_time": None
-        if mean is None
-        else {"value": as_json(mean)} | ({"exact": str(mean)} if rational(mean) else {}),
-        "chance": None if found.chance is None else {"value": found.chance, "bound": as_json(found.chance_bound)},
-    }

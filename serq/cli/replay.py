@@ -8,17 +8,16 @@ from typing import Literal
 
 import click
 
-from serq.base.errors import UsageError
+from serq.api.replayed import ReplayResult, check_requests
 from serq.base.output import cannot_write, check_target, make_directory
 from serq.cli.common import Common, common_options
 from serq.cli.progress import replaying
 from serq.cli.streams import to_stderr, to_stdout
 from serq.ir.numbers import short
-from serq.ir.program import Program, Turn
-from serq.ir.provenance import provenance
+from serq.ir.program import Program
 from serq.pipeline import replay
 from serq.semantics.replay import Replayed, ReplayOptions
-from serq.semantics.replay_tables import STEP_COLUMNS, as_dict, request_lines, step_line, write_requests
+from serq.semantics.replay_tables import STEP_COLUMNS, request_lines, step_line, write_requests
 from serq.semantics.step_log import Step
 
 _LINES_AT_A_TIME = 1000
@@ -56,8 +55,7 @@ def command(
     The table goes to stdout or, as CSV or Parquet, to the file of --out; a summary goes to stderr.
     """
     program = common.load()
-    if not any(isinstance(instruction, Turn) for instruction in program.code):
-        raise UsageError(f"{program.name} never says `turn;`, so that it sends no requests: `serq run` simulates it")
+    check_requests(program)
     options = ReplayOptions(seed, horizon, strict_vllm, checked)
     with ExitStack() as stack:
         sink = None if dump is None else stack.enter_context(_step_file(make_directory(Path(dump)) / "steps.csv"))
@@ -84,7 +82,7 @@ def _step_file(path: Path) -> Iterator[Callable[[Step], object]]:
 
 def _emit(common: Common, program: Program, result: Replayed) -> None:
     if common.as_json:
-        common.emit("", _data(program, result))
+        common.emit("", ReplayResult(program, result).to_dict())
     elif common.out is not None:
         write_requests(Path(common.out), result.requests)
     else:
@@ -112,16 +110,3 @@ def _summary(program: Program, result: Replayed) -> list[str]:
         lines.append(f"turns of the trace that were never sent: {summary['unsent']}")
     lines.append(f"engine: {result.engine}" + (f" ({result.why})" if result.why else ""))
     return lines
-
-
-def _data(program: Program, result: Replayed) -> dict[str, object]:
-    stuck = [] if result.stuck is None else [d.message for d in result.stuck.diagnostics]
-    return provenance(program, "replay") | {
-        "time": result.time,
-        "events": result.events,
-        "engine": result.engine,
-        "why_reference": result.why,
-        "summary": result.summary(),
-        "stuck": stuck,
-        "requests": [as_dict(request) for request in result.requests],
-    }

@@ -1,12 +1,13 @@
 """`serq run`: simulate and report."""
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
+from serq.api.simulated import SimulateResult
 from serq.base.errors import LimitError, RunError
 from serq.base.output import check_directory
 from serq.cli.common import Common, common_options
@@ -17,7 +18,6 @@ from serq.cli.streams import to_stderr
 from serq.cli.tables import table
 from serq.ir.numbers import short, with_interval
 from serq.ir.program import Program
-from serq.ir.provenance import provenance
 from serq.pipeline import SimulateOptions, simulate
 from serq.semantics.report import PartialError, RunReport, Section
 
@@ -93,8 +93,7 @@ def command(
         from serq.semantics.dump import write_dump
 
         write_dump(results, Path(dump), dump_format)
-    precise = {} if reached is None else {"until": asdict(reached) | {"enough": reached.enough}}
-    common.emit(text(report), provenance(program, "run") | report.to_dict() | precise)
+    common.emit(text(report), SimulateResult(program, report, results, reached).to_dict())
     _end(ctx, report, reached)
 
 

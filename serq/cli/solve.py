@@ -5,24 +5,23 @@ from fractions import Fraction
 
 import click
 
+from serq.api.passed import TransientResult
 from serq.api.remarks import remarks
-from serq.api.solved import METHODS, SolveResult, solve_program
+from serq.api.solved import METHODS, solve_question
 from serq.base.errors import UsageError
 from serq.cli.common import Common, common_options, load
 from serq.cli.options import chain_options
-from serq.cli.passing import passing_data, passing_text
+from serq.cli.passing import passing_text
 from serq.cli.progress import exploring
 from serq.cli.symbolic import symbolic_answer
 from serq.cli.tables import table
 from serq.ir.numbers import cut, rational, short
 from serq.ir.program import Program
 from serq.pipeline import Solved, SolveOptions
-from serq.semantics.coarsest import lumping_report
 from serq.semantics.metastability import Metastability
-from serq.studies.conditions import conditions
-from serq.studies.derivative import Derivatives, derivatives
+from serq.studies.derivative import Derivatives
 from serq.studies.passing import passing
-from serq.studies.phase_type import Extrapolation, extrapolate, stands_in
+from serq.studies.phase_type import Extrapolation
 
 _WIDE = 10_000
 _METHOD = (
@@ -97,30 +96,21 @@ def command(
     if time is not None or until is not None:
         with exploring(common.quiet) as progress:
             passed = passing(program, time, initial, until, options, progress)
-        common.emit(passing_text(program, passed), passing_data(program, passed))
+        common.emit(passing_text(program, passed), TransientResult(program, passed).to_dict())
         return
     if initial is not None:
         raise UsageError("--initial says where --transient and --until begin")
+
+    def reload(name: str, value: Fraction) -> Program:
+        return load(common.file, (*common.sets, f"{name}={value}"), quiet=True)
+
     with exploring(common.quiet) as progress:
-        result = solve_program(program, options, progress)
-    found = tuple(_derivatives(common, program, name, options) for name in constants)
-    text = _text(program, result.solved, exact, show_states) + "".join(_slopes(d, exact) for d in found)
-    finer = _finer(program, result, options)
-    text += _extrapolated(finer, solving.phase_type)
-    seen = conditions(program, result.solved) if stable else None
-    text += "" if seen is None else _conditions(seen)
-    report = lumping_report(result.solved.chain) if lumping is not None else ()
-    text += "".join(f"\n{line}" for line in ("", *report)) if report else ""
-    result = replace(result, derivatives=found, metastability=seen, finer=finer, lumping=report)
+        result = solve_question(program, options, reload, constants, stable, lumping is not None, progress)
+    text = _text(program, result.solved, exact, show_states) + "".join(_slopes(d, exact) for d in result.derivatives)
+    text += _extrapolated(result.finer, solving.phase_type)
+    text += "" if result.metastability is None else _conditions(result.metastability)
+    text += "".join(f"\n{line}" for line in ("", *result.lumping)) if result.lumping else ""
     common.emit(text, result.to_dict(show_states))
-
-
-def _finer(program: Program, result: SolveResult, options: SolveOptions) -> tuple[Extrapolation, ...]:
-    """The measures with twice the phases, where phases stand for something."""
-    if options.phase_type is None or not stands_in(result.solved.chain):
-        return ()
-    finer = solve_program(program, replace(options, phase_type=2 * options.phase_type))
-    return extrapolate(result.estimates, finer.estimates)
 
 
 def _extrapolated(finer: tuple[Extrapolation, ...], phases: int | None) -> str:
@@ -142,13 +132,6 @@ def _conditions(seen: Metastability) -> str:
     if seen.switching is not None:
         rows.append(("mean times of switching, up and down", " and ".join(short(x, 6) for x in seen.switching)))
     return "\n" + table(rows, ("metastability", ""))
-
-
-def _derivatives(common: Common, program: Program, name: str, options: SolveOptions) -> Derivatives:
-    def reload(value: Fraction) -> Program:
-        return load(common.file, (*common.sets, f"{name}={value}"), quiet=True)
-
-    return derivatives(program, name, reload, replace(options, method="auto"))
 
 
 def _slopes(found: Derivatives, exact: bool) -> str:

@@ -5,7 +5,6 @@ from fractions import Fraction
 
 from serq.cli.common import Common, load
 from serq.ir.program import Program
-from serq.ir.provenance import provenance
 from serq.pipeline import SolveOptions
 
 
@@ -13,6 +12,7 @@ def symbolic_answer(
     common: Common, program: Program, options: SolveOptions, wanted: str | None
 ) -> tuple[str, dict[str, object]]:
     """The answer for a person, and for JSON; `wanted` names the constants to leave open, None all that can be."""
+    from serq.api.symbolic import SymbolicResult
     from serq.compare.symbolic import formulas
 
     def reload(values: Mapping[str, Fraction]) -> Program:
@@ -25,10 +25,4 @@ def symbolic_answer(
     out += ["", *(f"{f.measure} = {f.text}" for f in found.formulas)]
     if found.missing:
         out += ["", "no formula:", *(f"  {measure}: {why}" for measure, why in found.missing.items())]
-    data = provenance(program, "symbolic", "sympy", "python-flint") | {
-        "open": list(found.opened),
-        "kept": dict(found.kept),
-        "formulas": {f.measure: {"text": f.text, "latex": f.latex} for f in found.formulas},
-        "missing": dict(found.missing),
-    }
-    return "\n".join(out) + "\n", data
+    return "\n".join(out) + "\n", SymbolicResult(program, found).to_dict()
