@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from serq.api.checked import share
 from serq.api.keywords import names_from, number_from
 from serq.api.tabular import Answers, estimates_table
 from serq.base.errors import UsageError
@@ -68,6 +67,7 @@ class SimulateResult(Answers):
 
 def precision_from(given: Mapping[str, Any]) -> "tuple[Until | None, dict[str, Any]]":
     """What is to be reached, None where nothing is, and the other options. UsageError where that makes no sense."""
+    from serq.api.checked import share
     from serq.studies.precision import MOST, Until
 
     rest = dict(given)
