@@ -57,11 +57,9 @@ def grow_entries(pools: Any, capacity: int) -> None:
     """Give the record room for more cached prefixes."""
     old = len(pools.size) if pools.size is not None else 0
     for name in _PER_ENTRY:
-        _extend(pools, name, old, array("q", bytes(8 * capacity)))
+        _extend(pools, name, old, array("q", range(1, capacity + 1) if name == "newer" else bytes(8 * capacity)))
     for name in _PER_ENTRY_DOUBLE:
         _extend(pools, name, old, array("d", bytes(8 * capacity)))
-    for entry in range(old, capacity):
-        pools.newer[entry] = entry + 1
     pools.newer[capacity - 1] = pools.free
     pools.free = old
     pools.vacant += capacity - old

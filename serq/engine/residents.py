@@ -5,7 +5,7 @@ from serq.engine.observing import advance_number
 from serq.engine.requests import finish_run
 from serq.engine.serving import make_ready, note_joined
 from serq.engine.state import Sim
-from serq.engine.step_state import DECODE, NEVER_ADMITTED, PREFILL
+from serq.engine.step_state import DECODE, FAR, NEVER_ADMITTED, PREFILL
 
 PLAN_AHEAD = 4
 """A bit of `options`. `lately` has a bit for each of these stages at which the session's work was done in the iteration
@@ -29,8 +29,10 @@ def join_step(s: Sim, stage: i64, slot: i64, work: f64, phase: i64, rank: i64) -
     i = base + s.steps.count[k]
     while i > base and s.steps.rank[s.steps.residents[i - 1]] > rank:
         s.steps.residents[i] = s.steps.residents[i - 1]
+        s.steps.finishes[i] = s.steps.finishes[i - 1]
         i -= 1
     s.steps.residents[i] = slot
+    s.steps.finishes[i] = FAR
     s.steps.count[k] += 1
     s.steps.steady[slot] = 0
     i = base + s.steps.loose_count[k]
@@ -43,25 +45,33 @@ def join_step(s: Sim, stage: i64, slot: i64, work: f64, phase: i64, rank: i64) -
 
 def drop_loose(s: Sim, k: i64, slot: i64) -> None:
     """Take a resident off the list of the loose ones."""
+    last = k * s.cap + s.steps.loose_count[k] - 1
+    close_gap(s.steps.loose, place_of(s.steps.loose, last, slot), last)
     s.steps.loose_count[k] -= 1
-    close_gap(s.steps.loose, k * s.cap + s.steps.loose_count[k], slot)
 
 
 def remove_resident(s: Sim, k: i64, slot: i64) -> None:
     """Take a loose resident off the lists."""
     drop_loose(s, k, slot)
+    last = k * s.cap + s.steps.count[k] - 1
+    at = place_of(s.steps.residents, last, slot)
+    close_gap(s.steps.residents, at, last)
+    close_gap(s.steps.finishes, at, last)
     s.steps.count[k] -= 1
-    close_gap(s.steps.residents, k * s.cap + s.steps.count[k], slot)
 
 
-def close_gap(slots: I64Array, last: i64, slot: i64) -> None:
-    """Those behind a slot in a list move up by one; it is looked for from the last place: most often it is young."""
-    i = last
-    while slots[i] != slot:
-        i -= 1
-    while i < last:
-        slots[i] = slots[i + 1]
-        i += 1
+def place_of(slots: I64Array, last: i64, slot: i64) -> i64:
+    """Where a slot stands in a list; it is looked for from the last place: most often it is young."""
+    at = last
+    while slots[at] != slot:
+        at -= 1
+    return at
+
+
+def close_gap(items: I64Array, at: i64, last: i64) -> None:
+    """What stands behind a place of a list moves up by one."""
+    for i in range(at, last):
+        items[i] = items[i + 1]
 
 
 def leave_done(s: Sim, k: i64, slot: i64) -> None:

@@ -37,10 +37,15 @@ def make_steady(s: Sim, k: i64) -> bool:
     base = k * s.cap
     kept = base
     good = True
+    at = base + s.steps.count[k] - s.steps.loose_count[k]
+    if s.steps.loose_count[k] > 0 and s.steps.residents[at] != s.steps.loose[base]:
+        at = base  # else the loose ones are the last residents
     for i in range(base, base + s.steps.loose_count[k]):
         slot = s.steps.loose[i]
+        while s.steps.residents[at] != slot:
+            at += 1
         if s.steps.phase[slot] == DECODE and can_be_steady(s, k, slot):
-            begin_steady(s, k, slot)
+            begin_steady(s, k, slot, at)
         else:
             if s.steps.phase[slot] == DECODE:
                 good = False
@@ -71,17 +76,18 @@ def in_blocks(s: Sim, k: i64, position: i64) -> i64:
     return (position + width - 1) // width * width
 
 
-def begin_steady(s: Sim, k: i64, slot: i64) -> None:
-    """A resident is counted together with the others from now on."""
+def begin_steady(s: Sim, k: i64, slot: i64, at: i64) -> None:
+    """The resident at this place of the list is counted together with the others from now on."""
     finish = s.steps.round[k] + int(s.work[slot])
     s.steps.steady[slot] = 1
     s.steps.crosses[slot] = 0
+    s.steps.finishes[at] = finish
     s.steps.steady_held[k] += s.steps.held[slot]
     if s.steps.part[slot] >= 0:
-        at = s.steps.at[slot]
-        base = int(s.pools.position[at]) - s.steps.round[k]
+        part = s.steps.at[slot]
+        base = int(s.pools.position[part]) - s.steps.round[k]
         s.steps.base[slot] = base
-        if s.pools.position[at] + s.work[slot] > s.pools.units[at]:
+        if s.pools.position[part] + s.work[slot] > s.pools.units[part]:
             s.steps.crosses[slot] = 1
             s.steps.crossings[k * WIDEST + base % s.steps.width[k]] += 1
     s.steps.finish[slot] = finish
@@ -117,6 +123,7 @@ def make_loose(s: Sim, k: i64) -> None:
     for i in range(base, base + s.steps.count[k]):
         slot = s.steps.residents[i]
         s.steps.loose[i] = slot
+        s.steps.finishes[i] = FAR
         if s.steps.steady[slot] == 1:
             end_steady(s, k, slot)
             s.steps.tokens[slot] = 1.0 if in_batch else 0.0
@@ -242,24 +249,33 @@ def end_together(s: Sim, k: i64) -> None:
     base = k * s.cap
     kept = base
     nearest = FAR
+    now = s.steps.round[k]
     for i in range(base, base + s.steps.count[k]):
-        slot = s.steps.residents[i]
-        if s.steps.steady[slot] == 1:
-            if s.steps.finish[slot] <= s.steps.round[k]:
-                end_steady(s, k, slot)
-                leave_done(s, k, slot)
-                continue
-            nearest = min(nearest, s.steps.finish[slot])
-        elif s.steps.tokens[slot] > 0.0:
-            take_tokens(s, slot)
-            if s.work[slot] <= 0.0:
-                drop_loose(s, k, slot)
-                leave_done(s, k, slot)
-                continue
-        s.steps.residents[kept] = slot
+        finish = s.steps.finishes[i]
+        if (finish <= now or finish == FAR) and leaves(s, k, s.steps.residents[i]):
+            continue
+        nearest = min(nearest, finish)
+        s.steps.residents[kept] = s.steps.residents[i]
+        s.steps.finishes[kept] = finish
         kept += 1
     s.steps.count[k] = kept - base
     s.steps.next_finish[k] = nearest
+
+
+@cold
+def leaves(s: Sim, k: i64, slot: i64) -> bool:
+    """At the end of an iteration: a steady resident is done, a loose one perhaps, and then leaves."""
+    if s.steps.steady[slot] == 1:
+        end_steady(s, k, slot)
+    else:
+        if not s.steps.tokens[slot] > 0.0:
+            return False
+        take_tokens(s, slot)
+        if s.work[slot] > 0.0:
+            return False
+        drop_loose(s, k, slot)
+    leave_done(s, k, slot)
+    return True
 
 
 def take_tokens(s: Sim, slot: i64) -> None:

@@ -16,7 +16,7 @@ _PER_STAGE_WHOLE = (
     "loose_count", "steady_count", "steady_batch", "round", "due",
 )  # fmt: skip
 _PER_STAGE_DOUBLE = ("left", "most", "steady_held", "cap", "block")
-_LISTS = ("residents", "loose", "order", "batch", "aside", "done", "leaving")
+_LISTS = ("residents", "finishes", "loose", "order", "batch", "aside", "done", "leaving")
 _PER_SLOT_WHOLE = ("phase", "rank", "steady", "finish", "base", "crosses", "lately", "part", "at", "pool", "site")
 _PER_SLOT_DOUBLE = ("tokens", "origin", "held")
 

@@ -61,9 +61,10 @@ class Steps:
     # per stage, `WIDEST` items: of the steady residents that grow, how many have a `base` with this remainder
     crossings: I64Array
 
-    # per stage and slot: residents by rank, the loose ones among them, those that are to be given
-    # tokens, and the batch in the order of scheduling
+    # per stage and slot: residents by rank, when each steady one of them is done (FAR for loose ones), the loose ones
+    # among them, those that are to be given tokens, and the batch in the order of scheduling
     residents: I64Array
+    finishes: I64Array
     loose: I64Array
     order: I64Array
     batch: I64Array
