@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 import simpy
+from replica_by_simpy import replica
 from workloads import Model
 
 Run = Callable[[float, int], float]
@@ -35,7 +36,8 @@ def hyper(draws: random.Random) -> float:
 
 def by_simpy(model: Model) -> Run | None:
     """The model, or None where it is not stated here."""
-    make = {"closed": _closed, "open": _open, "shared": _shared, "central": _central}.get(model.kind)
+    makers: dict[str, Callable[..., None]] = {"closed": _closed, "open": _open, "shared": _shared, "central": _central}
+    make = replica if model.kind == "replica" else makers.get(model.kind)
     if make is None:
         return None
 
