@@ -7,7 +7,7 @@ transitions is a sum of their rates and stays open with them.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from serq.base.errors import UsageError
@@ -23,7 +23,9 @@ Sum = dict[int | None, Fraction]
 
 @dataclass(frozen=True)
 class Parametric:
-    """One DRN file with parameters, its properties and its map."""
+    """One DRN file with parameters, its properties and its map. Constants in `known` are numbers in it."""
+
+    known: Mapping[str, Fraction] = field(default_factory=dict)
 
     name: str = "parametric"
     suffixes: tuple[str, ...] = (".drn", ".props", ".map.json")
@@ -35,7 +37,7 @@ class Parametric:
                 "a program with clocks has no rates that could stay open; --drn writes its chain in numbers"
             )
         ready = explored(subject)
-        writer = _Writer(subject, ready)
+        writer = _Writer(subject, ready, self.known)
         text = "\n".join(writer.lines()) + "\n"
         values = {"format": self.name, "numbers": "rational functions", "fixed_rates": list(writer.fixed)}
         return {
@@ -46,8 +48,9 @@ class Parametric:
 
 
 class _Writer:
-    def __init__(self, chain: Chain, ready: Explored) -> None:
+    def __init__(self, chain: Chain, ready: Explored, known: Mapping[str, Fraction]) -> None:
         self.ready = ready
+        self.known = known
         self.parameters: list[str] = []
         self.fixed: list[str] = []
         """The rates that stand there as numbers: they depend on no constant, or not by `+ - * /` alone."""
@@ -77,10 +80,13 @@ class _Writer:
 
     def _symbol(self, symbol: RateSymbol, names: NameMap) -> str:
         """The text of a rate, without blanks: Storm takes a blank for the end of it."""
-        if not _NAME.search(symbol.text):
+        if not set(_NAME.findall(symbol.text)) - set(self.known):
             self.fixed.append(symbol.text)
+            return f"({symbol.value})"
 
         def identifier(found: re.Match[str]) -> str:
+            if found[0] in self.known:
+                return f"({self.known[found[0]]})"
             name = names.identifier(found[0], "constant")
             if name not in self.parameters:
                 self.parameters.append(name)

@@ -33,6 +33,7 @@ class SymbolicResult(Tabular):
     def to_dict(self) -> dict[str, object]:
         """What `serq solve --symbolic --json` prints."""
         return provenance(self.program, "symbolic", "sympy", "python-flint") | {
+            "method": self.found.method,
             "open": list(self.found.opened),
             "kept": dict(self.found.kept),
             "formulas": {f.measure: {"text": f.text, "latex": f.latex} for f in self.found.formulas},

@@ -20,7 +20,8 @@ def symbolic_answer(
 
     names = None if wanted is None else [name.strip() for name in wanted.split(",") if name.strip()]
     found = formulas(program, reload, options, names)
-    out = [f"{program.name}: formulas in {', '.join(found.opened) or 'no constant'}"]
+    by = "" if found.method == "state elimination" else f", by {found.method}"
+    out = [f"{program.name}: formulas in {', '.join(found.opened) or 'no constant'}{by}"]
     out += [f"  {name} = {program.constant(name).folded.exact}: {why}" for name, why in found.kept.items()]
     out += ["", *(f"{f.measure} = {f.text}" for f in found.formulas)]
     if found.missing:

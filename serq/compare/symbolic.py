@@ -9,7 +9,7 @@ depend on the constants; whether they do is seen at other values. Grassmann, Tak
 import ast
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +18,8 @@ from sympy.polys.domains import QQ
 from sympy.polys.fields import field
 
 from serq.base.errors import LimitError, LoadError, OutsideFragmentError, RunError, UsageError
+from serq.compare.storm_process import StormError
+from serq.compare.symbolic_storm import METHOD, reward_functions
 from serq.ir.chain import Chain, Ratio
 from serq.ir.program import Program
 from serq.pipeline import SolveOptions, explore_chain
@@ -29,6 +31,8 @@ Reload = Callable[[Mapping[str, Fraction]], Program]
 
 LARGEST = 60
 """States that are eliminated; formulas of three constants have hundreds of terms long before."""
+LARGEST_IN_STORM = 400
+"""States that are given to Storm's parametric engine."""
 SECONDS = 60.0
 """CPU time after which it is given up."""
 
@@ -61,13 +65,14 @@ class Formula:
 class Formulas:
     """The formulas. `opened` are the constants in them; `kept` says of other constants why they are numbers in them.
 
-    `missing` says of measures why they have no formula.
+    `missing` says of measures why they have no formula; `method` how the others were found.
     """
 
     opened: tuple[str, ...]
     kept: Mapping[str, str]
     formulas: tuple[Formula, ...]
     missing: Mapping[str, str]
+    method: str = "state elimination"
 
 
 def formulas(
@@ -81,8 +86,8 @@ def formulas(
     chain = explore_chain(program, options)
     in_continuous_time(chain, "formulas in the constants of the rates are a question")
     states = recurrent_class(chain, program.source)
-    if len(states) > LARGEST:
-        raise LimitError(f"{len(states)} recurrent states are too many for formulas, which go to {LARGEST}")
+    if len(states) > LARGEST_IN_STORM:
+        raise LimitError(f"{len(states)} recurrent states are too many for formulas, which go to {LARGEST_IN_STORM}")
     values = {c.name: c.folded.exact for c in program.constants if isinstance(c.folded.exact, Fraction)}
     trees = [_tree(symbol.text) for symbol in chain.symbols]
     named = set[str]().union(*(_names(tree) for tree in trees if tree is not None)) & set(values)
@@ -95,7 +100,22 @@ def formulas(
         kept |= {name: "it was not asked for" for name in opened if name not in wanted}
         opened = [name for name in opened if name in wanted]
     other = explore_chain(reload({name: _moved(values[name]) for name in opened}), options) if opened else chain
-    return _Elimination(chain, states, trees, values, opened, kept, other).formulas()
+    elimination = _Elimination(chain, states, trees, values, opened, kept, other)
+    try:
+        if len(states) > LARGEST:
+            raise LimitError(f"{len(states)} recurrent states are too many to be eliminated one by one")
+        return elimination.formulas()
+    except LimitError as limit:
+        return _second_road(elimination, limit)
+
+
+def _second_road(elimination: "_Elimination", limit: LimitError) -> Formulas:
+    """The formulas by Storm; without it, and when it takes too long too, the limit stands."""
+    try:
+        return elimination.formulas_by_storm()
+    except (LimitError, StormError) as failure:
+        advice = "leave fewer constants open (--const-open)"
+        raise LimitError(f"{limit}, and {METHOD} finds no formulas either ({failure}); {advice}") from failure
 
 
 def _moved(value: Fraction) -> Fraction:
@@ -197,6 +217,7 @@ class _Elimination:
         other: Chain,
     ) -> None:
         self._chain, self._states, self._opened, self._kept, self._other = chain, states, opened, kept, other
+        self._values = values
         ring, *generators = field(list(opened) or ["_"], QQ)
         self._ring = ring
         known = {name: self._number(value) for name, value in values.items()} | dict(
@@ -212,21 +233,29 @@ class _Elimination:
         return self._ring(QQ(value.numerator, value.denominator))
 
     def formulas(self) -> Formulas:
+        """By our elimination. LimitError when it takes too long."""
         weights = self._weights()
         total = sum(weights, self._ring(0))
-        means: dict[str, Any] = {}
-        found, missing = [], {}
+        return self._measured(lambda names: {name: self._mean(name, weights) / total for name in names})
+
+    def formulas_by_storm(self) -> Formulas:
+        """By Storm's parametric engine. Raises LimitError and StormError."""
+        known = {name: value for name, value in self._values.items() if name not in self._opened}
+        found = self._measured(lambda names: reward_functions(self._chain, names, known, self._ring, SECONDS))
+        return replace(found, method=METHOD)
+
+    def _measured(self, means_of: Callable[[Sequence[str]], Mapping[str, Any]]) -> Formulas:
+        wanted, missing = [], {}
         for ratio in self._chain.ratios:
             if not isinstance(ratio, Ratio):
                 missing[ratio.measure] = ratio.reason
-                continue
-            names = [*(name for _, name in ratio.terms), *([ratio.per] if ratio.per else [])]
-            if any(self._depends(name) for name in names):
+            elif any(self._depends(name) for name in _rewards(ratio)):
                 missing[ratio.measure] = "what is counted depends on the constants too"
-                continue
-            for name in names:
-                if name not in means:
-                    means[name] = self._mean(name, weights) / total
+            else:
+                wanted.append(ratio)
+        means = means_of(list(dict.fromkeys(name for ratio in wanted for name in _rewards(ratio))))
+        found = []
+        for ratio in wanted:
             value = sum((self._number(weight) * means[name] for weight, name in ratio.terms), self._ring(0))
             if ratio.per and not means[ratio.per]:
                 missing[ratio.measure] = f"the event '{ratio.per}' never happens in the long run"
@@ -281,6 +310,9 @@ class _Elimination:
     def _in_time(self) -> None:
         if time.process_time() > self._deadline:
             raise LimitError(
-                f"the formulas in {', '.join(self._opened)} are too large for {SECONDS:g} seconds; "
-                f"leave fewer constants open (--const-open)"
+                f"the formulas in {', '.join(self._opened)} are too large for {SECONDS:g} seconds of elimination"
             )
+
+
+def _rewards(ratio: Ratio) -> list[str]:
+    return [*(name for _, name in ratio.terms), *([ratio.per] if ratio.per else [])]

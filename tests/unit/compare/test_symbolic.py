@@ -1,5 +1,6 @@
 """Formulas in the constants: those of the literature, and the values of the chain at other constants."""
 
+import importlib.metadata
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -97,9 +98,31 @@ def test_a_constant_that_is_more_than_a_rate_stays_a_number() -> None:
     assert answer.missing["observe.work.mean"] == "what is counted depends on the constants too"
 
 
+@pytest.mark.parametrize(("name", "wanted", "sets"), [("mm1n", None, {"N": 3}), ("lru", ["Z"], {"N": 3, "C": 2})])
+def test_storm_finds_the_same_formulas(name: str, wanted: list[str] | None, sets: dict[str, int], monkeypatch) -> None:
+    eliminated = found(name, wanted, **sets)
+    monkeypatch.setattr(symbolic, "LARGEST", 1)
+    by_storm = found(name, wanted, **sets)
+    assert (eliminated.method, by_storm.method) == ("state elimination", "Storm's parametric engine")
+    assert [f.text for f in by_storm.formulas] == [f.text for f in eliminated.formulas]
+    assert by_storm.missing == eliminated.missing
+
+
 def test_what_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(LimitError, match="recurrent states are too many for formulas"):
+    monkeypatch.setattr(symbolic, "LARGEST_IN_STORM", 80)
+    with pytest.raises(LimitError, match="91 recurrent states are too many for formulas"):
         found("tandem", N=12)
     monkeypatch.setattr(symbolic, "SECONDS", -1.0)
-    with pytest.raises(LimitError, match="leave fewer constants open"):
+    with pytest.raises(LimitError, match=r"finds no formulas either .* leave fewer constants open"):
         found("tandem", N=2)
+
+
+def test_without_storm_the_limit_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(symbolic, "LARGEST", 1)
+    monkeypatch.setattr("serq.compare.storm_process.importlib.metadata.version", _missing)
+    with pytest.raises(LimitError, match=r"3 recurrent states are too many to be eliminated .* not installed"):
+        found("mm1n", N=2)
+
+
+def _missing(name: str) -> str:
+    raise importlib.metadata.PackageNotFoundError(name)
