@@ -12,7 +12,7 @@ def study_text(study: StudyResult) -> str:
     parts = [words.head(study) + "\n", *(_table(t) for t in words.tables(study, measures))]
     for lines in (
         words.bend_lines(study, measures),
-        [*words.silent_lines(study), *words.remark_lines(study)],
+        [*words.silent_lines(study), *words.missing_lines(study, measures), *words.remark_lines(study)],
         words.failed_lines(study),
         words.verdict_lines(study),
     ):

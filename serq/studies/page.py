@@ -55,7 +55,10 @@ def page(study: StudyResult, provenance: Mapping[str, object]) -> str:
             *_pictures(study, measures),
             *_list("Where it bends", words.bend_lines(study, measures)),
             *_tables(study, measures),
-            *_list("To know", [*words.silent_lines(study), *words.remark_lines(study)]),
+            *_list(
+                "To know",
+                [*words.silent_lines(study), *words.missing_lines(study, measures), *words.remark_lines(study)],
+            ),
             *_sources(study),
             *_facts(provenance),
             "</main></body></html>\n",

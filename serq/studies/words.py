@@ -184,6 +184,18 @@ def silent_lines(study: StudyResult) -> list[str]:
     return lines
 
 
+def missing_lines(study: StudyResult, measures: Sequence[Measure]) -> list[str]:
+    """Why a chain that was solved has no answer about a measure that is shown, by the reason, with the points."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for point in study.points:
+        exact = point.outcome("exact")
+        answers = () if exact is None else (exact.answer(m.name) for m in measures)
+        for answer in answers:
+            if answer is not None and answer.value is None and answer.reason:
+                reasons.setdefault((answer.measure, answer.reason), []).append(_place(study, point))
+    return [f"exact: no {measure} {_few(places)}: {reason}" for (measure, reason), places in reasons.items()]
+
+
 def remark_lines(study: StudyResult) -> list[str]:
     """What a reader must know of single answers, by the remark."""
     remarks: dict[tuple[Method, str], list[str]] = {}

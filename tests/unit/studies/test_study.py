@@ -7,6 +7,8 @@ import pytest
 from studies import FRAGILE, QUEUE, plan, policy
 
 from serq.base.errors import SerqError
+from serq.cli.study_text import study_text
+from serq.compare import laws
 from serq.pipeline import SolveOptions, load_text, solve
 from serq.studies.encoding import Outcome
 from serq.studies.grid import parse_axis
@@ -14,6 +16,7 @@ from serq.studies.plan import Plan
 from serq.studies.study import Work, study
 from serq.studies.tables import csv_text, records, study_data
 from serq.studies.tasks import work
+from serq.studies.words import missing_lines
 
 NUMBER = "stage.svc.number"
 
@@ -188,3 +191,12 @@ def test_progress_is_told() -> None:
     told = []
     study(plan("N=1:2", methods=("closed",)), Work(progress=lambda done, of: told.append((done, of))))
     assert told == [(1, 2), (2, 2)]
+
+
+def test_a_chain_without_a_quantile_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(laws, "LARGEST_UNASKED", 4)
+    done = study(plan("N=1:3", methods=("exact",), measures=("observe.response.p99", "observe.response.mean")))
+    (line,) = missing_lines(done, done.measures)
+    assert line.startswith("exact: no observe.response.p99 at N = ")
+    assert line.endswith("has more than 4 states; ask for it with --distributions")
+    assert line in study_text(done)
