@@ -16,7 +16,10 @@ from serq.ir import program as p
 from serq.ir.evaluate import Doubles
 from serq.ir.laws import Law, problem_of
 
-_FUNCTIONS = {"abs": "fabs", "floor": "whole_below", "ceil": "whole_above", "sqrt": "root"}
+_FUNCTIONS = {
+    "abs": "fabs", "floor": "whole_below", "ceil": "whole_above", "sqrt": "root", "exp": "exp", "ln": "log",
+    "pow": "power",
+}  # fmt: skip
 _FOLDS = {"min": "smaller", "max": "larger"}
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _NO_SLOT = "-1"
@@ -236,7 +239,7 @@ class Expressions:
 
     def _call(self, name: e.FunctionName, args: list[str]) -> str:
         if name in _FUNCTIONS:
-            return f"{_FUNCTIONS[name]}({args[0]})"
+            return f"{_FUNCTIONS[name]}({', '.join(args)})"
         out = args[0]
         for arg in args[1:]:
             out = f"{_FOLDS[name]}({out}, {arg})"

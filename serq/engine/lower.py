@@ -34,7 +34,9 @@ from serq.engine.online import est_lambda, est_rho, est_wait, learn_done, learn_
 
 _HEAD = """\
 from serq.codegen.draws import draw_bernoulli, draw_erlang, draw_exp, draw_geometric, draw_h2, draw_uniform
+from serq.codegen.elementary import exp, log
 from serq.codegen.lang import cold, f64, fabs, floor, i64
+from serq.codegen.powers import power
 from serq.codegen.streams import exponential, u01
 from serq.engine.arithmetic import is_finite, larger, modulo, over, root, smaller, whole_above, whole_below
 from serq.engine.coasting import may_coast, note_coasted, rounds_alone

@@ -10,7 +10,6 @@ _MOST_ATTRIBUTES = 60
 _MOST_CHOICES = 32
 _LARGEST = 2**62
 """Whole numbers beyond this are no machine integers."""
-_NO_LIBRARY = ("exp", "ln", "pow")
 
 
 def why_not(program: p.Program) -> str | None:
@@ -73,8 +72,6 @@ def _pool_reasons(program: p.Program) -> Iterator[str]:
 
 def _why_not_node(node: e.Expr) -> str | None:
     match node:
-        case e.Call(function=name) if name in _NO_LIBRARY:
-            return f"it computes {name} while it runs"
         case e.Draw(law="choice", args=args) if len(args) > 2 * _MOST_CHOICES:
             return f"a choice has more than {_MOST_CHOICES} values"
         case _:

@@ -99,7 +99,7 @@ class Doubles:
         try:
             return _DOUBLE_FUNCTIONS[name](*args)
         except OverflowError:
-            return math.inf
+            return -math.inf if name == "pow" and args[0] < 0 and args[1] % 2 == 1 else math.inf
         except ValueError:
             return -math.inf if name == "ln" and args[0] == 0 else math.nan
 

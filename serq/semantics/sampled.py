@@ -7,13 +7,14 @@ from serq.codegen.seeds import Words, stream
 from serq.codegen.streams import u01
 from serq.ir import expr as e
 from serq.ir import program as p
-from serq.ir.evaluate import Arithmetic, Doubles, NoScope, compile_expr, total
+from serq.ir.evaluate import Arithmetic, NoScope, compile_expr, total
 from serq.ir.laws import Law, problem_of
 from serq.semantics.clocks import Clocks, Sharing
 from serq.semantics.configuration import Job, Session
 from serq.semantics.errors import BadLaw, BadStageValue
 from serq.semantics.machine import Machine
 from serq.semantics.online import StageEstimates
+from serq.semantics.run_doubles import RunDoubles
 from serq.semantics.sampling import SAMPLERS, Arguments
 from serq.semantics.world import Estimate, Purpose
 from serq.traces.corpus import Corpus
@@ -30,7 +31,7 @@ class SampledWorld:
         self, program: p.Program, seed: int, replication: int, corpus: Corpus | None = None, changed: int = 0
     ) -> None:
         self.program = program
-        self.arithmetic: Arithmetic = Doubles()
+        self.arithmetic: Arithmetic = RunDoubles()
         self.time = 0.0
         self.clocks = Clocks()
         self.estimates: list[StageEstimates] = []

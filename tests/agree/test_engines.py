@@ -92,6 +92,19 @@ def test_an_overloaded_queue_grows():
         assert events_of_both(program, short(program, 400.0), backend) > 5000
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_exponentials_logarithms_and_powers(backend):
+    program = load_text(
+        "stage s : fifo(2); stage d : delay; stage p : ps(exp(-n / 9)); gauge g = pow(busy(s) + 0.5, -1.5);\n"
+        "workload { arrive renewal(-ln(~uniform(0, 1)) * 1.5); }\n"
+        "session { set x = ~uniform(0, 4); set y = pow(x, 1 + x); run s (pow(~uniform(0, 1), -0.4));\n"
+        "  run d (exp(x - 2)); branch (exp(-x)) { run p (ln(1 + y) / 4); }\n"
+        "  observe y = y; observe odd = pow(1 - x, serial % 3) + ln(x - 1); }\n"
+        "run { horizon 400; seed 2; }"
+    ).program
+    assert events_of_both(program, short(program, 200.0), backend) > 300
+
+
 def test_replications_do_not_depend_on_threads():
     program = MODELS["mm1"]
     options = short(program, 300.0)
