@@ -45,7 +45,7 @@ def compared(export: PrismExport, instance: Program, answer: StormAnswer | Storm
     exact = exact_answers(instance)
     assert exact is not None
     storm = measures_of(export, succeeded(answer))
-    for name in storm.keys() & exact.keys():
+    for name in sorted(storm.keys() & exact.keys()):
         assert storm[name] == exact[name], name
     return len(storm.keys() & exact.keys())
 

@@ -2,9 +2,9 @@
 
 One row per model, each in a process of its own: states, transitions, CPU seconds to explore and to solve, memory, the
 throughput with its proved bound, and its relative distance from a value that comes from elsewhere (a formula that
-shares no code with the solvers, or a second method). Beside it, in the same run, Storm: its CPU seconds for the same
-chain, exported, and how far its doubles are from ours. Words choose rows; `--storm N` lets Storm try chains of up to N
-states, `--seconds` says how long.
+shares no code with the solvers, or a second method). Beside it, in the same run, Storm: CPU seconds to export the
+chain, of Storm's builder on the file, of Storm with its solver, and how far its doubles are from ours. Words choose
+rows; `--storm N` lets Storm try chains of up to N states, `--seconds` says how long.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from serq.compare.storm import StormFailure, long_run, run_storm, umb_job
+from serq.compare.storm import StormAnswer, StormFailure, StormJob, long_run, run_storm, umb_job
 from serq.exporters.explored import explored
 from serq.exporters.umb import umb_bytes
 from serq.ir.chain import Chain
@@ -111,24 +111,32 @@ def independent(what: Row, program: Program, chain: Chain) -> float | None:
     return throughput(solve_chain(chain, program, SolveOptions(exact=False, method=what.independent)))[0]
 
 
-def by_storm(chain: Chain, value: float, states: int, seconds: float) -> tuple[str, str]:
-    """CPU seconds of Storm, which builds and solves the exported chain, and how far it is from our throughput."""
+def by_storm(chain: Chain, value: float, states: int, seconds: float) -> tuple[str, str, str, str]:
+    """CPU seconds of the export, of Storm's builder on the file, of Storm with its solver; its distance from ours."""
     if chain.size > states:
-        return "", ""
+        return "", "", "", ""
+    begin = time.process_time()
     ready = explored(chain)
-    job = umb_job(umb_bytes(ready), [long_run(ready.names.identifier("stage.think.throughput", "reward"))], exact=False)
+    model = umb_bytes(ready)
+    exported = f"{time.process_time() - begin:.1f}"
+    throughput_reward = ready.names.identifier("stage.think.throughput", "reward")
+    built, _ = storm_seconds(umb_job(model, (), exact=False), seconds)
+    spent, answer = storm_seconds(umb_job(model, [long_run(throughput_reward)], exact=False), seconds)
+    off = answer.kind if isinstance(answer, StormFailure) else f"{abs(float(answer.values[0]) / value - 1):.0e}"
+    return exported, f"{built:.1f}", f"{spent:.1f}", off
+
+
+def storm_seconds(job: StormJob, seconds: float) -> tuple[float, StormAnswer | StormFailure]:
+    """CPU seconds of a process of Storm with one job, its start included; and its answer."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     (answer,) = run_storm([job], timeout=seconds)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent = f"{after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime:.1f}"
-    if isinstance(answer, StormFailure):
-        return spent, answer.kind
-    return spent, f"{abs(float(answer.values[0]) / value - 1):.0e}"
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, answer
 
 
 HEAD = (
     "model", "states", "transitions", "explore s", "solve s", "MB", "method", "throughput", "bound", "off",
-    "Storm s", "Storm off",
+    "export s", "Storm builds s", "Storm s", "Storm off",
 )  # fmt: skip
 
 
@@ -136,7 +144,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("words", nargs="*")
-    parser.add_argument("--storm", type=int, default=30_000, metavar="STATES")
+    parser.add_argument("--storm", type=int, default=600_000, metavar="STATES")
     parser.add_argument("--seconds", type=float, default=60.0)
     args = parser.parse_args()
     print("| " + " | ".join(HEAD) + " |\n|" + "---|" * len(HEAD), flush=True)
