@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from serq.ir.results import Estimate
     from serq.semantics.distributions import Distributions
     from serq.semantics.explore import ExploreOptions
+    from serq.semantics.open_tail import OpenTail
     from serq.semantics.options import RunOptions
     from serq.semantics.replay import Progress as ReplayProgress
     from serq.semantics.replay import Replayed, ReplayOptions
@@ -54,6 +55,8 @@ class Solved:
     chain: "Chain"
     solution: "Solution"
     estimates: "tuple[Estimate, ...]"
+    tail: "OpenTail | None" = None
+    """Of an open program without a limit, of which the chain is the front only."""
 
     @property
     def recurrent(self) -> int:
@@ -113,8 +116,32 @@ def explore_options(options: SolveOptions, progress: Callable[[int, int], None] 
 def solve(
     program: Program, options: SolveOptions = SolveOptions(), progress: Callable[[int, int], None] | None = None
 ) -> Solved:
-    """The exact steady state. NoSteadyStateError when there is none."""
+    """The exact steady state. NoSteadyStateError when there is none.
+
+    An open program without a limit is solved where its states are levels that repeat for ever.
+    """
+    if options.limit is None and unlimited(program):
+        return solve_without_limit(program, options)
     return solve_chain(explore_chain(program, options, progress), program, options)
+
+
+def unlimited(program: Program) -> bool:
+    """Whether nothing but the missing limit of its arrivals keeps the program from being a finite chain."""
+    from serq.semantics.unbounded import is_unlimited
+
+    return is_unlimited(program)
+
+
+def solve_without_limit(program: Program, options: SolveOptions = SolveOptions()) -> Solved:
+    """The steady state of an open program without a limit by the matrix-geometric method.
+
+    OutsideFragmentError, with the reason, where its states are no levels that repeat.
+    """
+    from serq.semantics.open_tail import solve_unlimited
+    from serq.semantics.operational_laws import with_laws
+
+    found = solve_unlimited(program, explore_options(options), options.exact)
+    return Solved(found.chain, with_laws(found.solution, found.estimates), found.estimates, found.tail)
 
 
 def solve_chain(chain: "Chain", program: Program, options: SolveOptions = SolveOptions()) -> Solved:

@@ -12,7 +12,7 @@ from serq.ir.numbers import as_json, estimate_json, rational
 from serq.ir.program import Program
 from serq.ir.provenance import provenance
 from serq.ir.results import Estimate
-from serq.pipeline import Solved, SolveOptions, explore_chain, solve_chain
+from serq.pipeline import Solved, SolveOptions, explore_chain, solve_chain, solve_without_limit, unlimited
 from serq.semantics.coarsest import lumping_report
 from serq.semantics.metastability import Metastability
 from serq.studies.conditions import conditions, conditions_data
@@ -83,6 +83,9 @@ class SolveResult(Answers):
             },
             "metastability": None if self.metastability is None else conditions_data(self.metastability),
         }
+        tail = self.solved.tail
+        if tail is not None:
+            data["tail"] = {"decay": _number(tail.decay), "quantiles": dict(tail.quantiles)}
         if states:
             pairs = zip(chain.states, solution.probabilities, strict=True)
             data["distribution"] = [
@@ -107,6 +110,12 @@ def solve_program(
 
     Raises what `serq.pipeline.solve` raises, and StormError when the method is `storm` and Storm fails.
     """
+    if options.method != "storm" and options.limit is None and unlimited(program):
+        wanted = (
+            True if options.exact or options.method == "dixon" else _ALWAYS_DOUBLES.get(options.method, options.exact)
+        )
+        solved = solve_without_limit(program, replace(options, exact=wanted))
+        return SolveResult(program, with_distributions(solved, program, options, progress))
     chain = explore_chain(program, options, progress)
     if options.method == "storm":
         from serq.compare.storm_chain import solve_with_storm

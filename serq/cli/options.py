@@ -11,7 +11,7 @@ CHANCE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 _LIMIT = "In an open program, an arrival that finds K sessions present is lost."
 _PHASES = "Let Erlang laws of K phases stand for work that is not phase-type (an approximation)."
-_STATES = "Give up beyond this many states (default: 200000)."
+_STATES = "Give up beyond this many states (default: 4 million, or 200000 where no compiled explorer can go)."
 _RUNS = "Independent runs."
 _WARMUP = "Time before which nothing is counted; auto: found by MSER-5."
 _JOBS = "Replications at a time (default: as many as there are processors)."

@@ -33,7 +33,7 @@ _LAWS = "Second moments and quantiles of observed times, at any size or never (d
 _QUOTIENTS = ("symmetry", "dead-values", "service-order", "pinned-ranks")
 _LUMPING = "Say what was lumped and, of a small chain, whether fewer states would do."
 _UNLUMPED = "Do without one of the exact lumpings (repeatable): the chain is larger, the answers are the same."
-_MEMORY = "Give up when a large chain needs more than so many megabytes."
+_MEMORY = "Give up when a large chain needs more than so many megabytes (default: a quarter of the machine's)."
 _METASTABILITY = "Whether the chain switches rarely between two conditions, and how often."
 _SYMBOLIC = "The measures as formulas in the constants of the rates (small chains)."
 _TRANSIENT = "The measures at time T instead of in the long run."
@@ -153,6 +153,10 @@ def _text(program: Program, solved: Solved, exact: bool, show_states: bool) -> s
     known = [e for e in solved.estimates if e.value is not None]
     rows = [(e.measure, short(e.value, 10), cut(rational(e.value), width)) for e in known]
     text = "\n".join(out) + "\n\n" + table(rows, ("measure", "value", "exact"), right=(1,))
+    if solved.tail is not None:
+        quantiles = ", ".join(f"{name} {n}" for name, n in solved.tail.quantiles.items())
+        decay = short(solved.tail.decay, 10)
+        text += f"\nsessions present: {quantiles}; far up, n + 1 are {decay} times as likely as n\n"
     silent = [e for e in solved.estimates if e.value is None]
     if silent:
         text += "\nno value:\n" + "".join(f"  {e.measure}: {e.reason}\n" for e in silent)

@@ -12,6 +12,7 @@ from serq.semantics.continuous import NO_LAWS
 
 LARGEST_UNASKED = 1000
 """States of a tagged-session chain up to which it is explored without being asked for."""
+_NO_LIMIT = "the law of an observed time is known for finite chains only; a large --limit gives one that is near"
 _ASK = "; ask for it with --distributions"
 
 
@@ -23,11 +24,17 @@ def with_distributions(
 ) -> Solved:
     """The answers with second moments and quantiles of every observe behind its mean and rate.
 
-    `options.distributions` None: where the chain is small. False: nothing is added.
+    `options.distributions` None: where the chain is small. False: nothing is added. LimitError where they are asked for
+    and there are none, since the program runs in slots or has no limit.
     """
     if options.distributions is False or not program.observes:
         return solved
-    if options.distributions is None:
+    if solved.chain.embedded is not None or solved.tail is not None:
+        reason = NO_LAWS if solved.tail is None else _NO_LIMIT
+        if options.distributions:
+            raise LimitError(reason)
+        more = tuple(Estimate(m.name, "exact", None, "", reason=reason) for m in distribution_measures_of(program))
+    elif options.distributions is None:
         more = _unasked(solved, program, options, progress)
     else:
         more = distribution_estimates(program, distributions(program, options, progress))
@@ -54,12 +61,10 @@ def _unasked(
 ) -> tuple[Estimate, ...]:
     """The estimates where they cost little; none, and why, where they would not."""
     try:
-        if solved.chain.embedded is not None:
-            raise LimitError(NO_LAWS)
         if solved.chain.size > RATIONAL_BY_DEFAULT:
             raise LimitError(f"the chain has more than {RATIONAL_BY_DEFAULT} states")
         found = distributions(program, replace(options, states=LARGEST_UNASKED), progress)
     except LimitError as error:
-        reason = NO_LAWS if solved.chain.embedded is not None else f"{error}{_ASK}"
+        reason = f"{error}{_ASK}"
         return tuple(Estimate(m.name, "exact", None, "", reason=reason) for m in distribution_measures_of(program))
     return distribution_estimates(program, found)

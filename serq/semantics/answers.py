@@ -28,9 +28,18 @@ def answers(chain: Chain, solution: Solution) -> tuple[Estimate, ...]:
 
     A measure per event that never happens, and one that the chain cannot give, has the value None and a reason.
     """
-    names = {name for ratio in chain.ratios if isinstance(ratio, Ratio) for name in _names(ratio)}
-    rates = long_run_rates(chain, solution, sorted(names))
+    names = names_in(chain)
+    return answers_from(chain, long_run_rates(chain, solution, sorted(names)), solution)
+
+
+def answers_from(chain: Chain, rates: "Mapping[str, Rate]", solution: Solution) -> tuple[Estimate, ...]:
+    """The same from long-run rates of rewards that are known already."""
     return tuple(_answer(ratio, rates, solution) for ratio in chain.ratios)
+
+
+def names_in(chain: Chain) -> set[str]:
+    """The rewards that the measures of a chain need."""
+    return {name for ratio in chain.ratios if isinstance(ratio, Ratio) for name in _names(ratio)}
 
 
 def _names(ratio: Ratio) -> tuple[str, ...]:

@@ -35,6 +35,22 @@ class Deadlock(Diagnostic):
     state: str
 
 
+class Unstable(Diagnostic):
+    """Sessions arrive faster than they leave. `up` and `down`: mean rates while the queue is long, as texts."""
+
+    code: ClassVar[str] = "SQ653"
+    template: ClassVar[str] = (
+        "there is no steady state: sessions arrive at rate {up}, and while many wait they leave at rate {down} only"
+    )
+    hint_template: ClassVar[str] = (
+        "serve faster, or turn some away: `limit(K)` behind the arrivals, or `--limit K`, gives a steady state with "
+        "losses"
+    )
+
+    up: str
+    down: str
+
+
 class SeveralClasses(Diagnostic):
     """The chain ends in one of several closed classes; the notes name each with its probability."""
 

@@ -1,6 +1,6 @@
 """Questions that only a chain in continuous time can answer."""
 
-from serq.base.errors import UsageError
+from serq.base.errors import LimitError
 from serq.ir.chain import Chain
 
 NO_LAWS = (
@@ -10,9 +10,9 @@ NO_LAWS = (
 
 
 def in_continuous_time(chain: Chain, what: str) -> None:
-    """UsageError, which says that `what` is about continuous time, when the chain is of a program with clocks."""
+    """LimitError, which says that `what` is about continuous time, when the chain is of a program with clocks."""
     if chain.embedded is not None:
-        raise UsageError(
+        raise LimitError(
             f"{what} to a chain in continuous time; this program runs in slots or is semi-Markov, and only its "
             "long-run averages are known"
         )

@@ -39,18 +39,23 @@ Progress = Callable[[int, int], None]
 """Told every thousand states how many were found, and how many of them are done."""
 
 
+REFERENCE_STATES = 200_000
+COMPILED_STATES = 4_000_000
+"""States beyond which an explorer stops unless somebody says otherwise."""
+
+
 @dataclass(frozen=True, slots=True)
 class ExploreOptions:
     """How far to explore and what to put in for what no chain can hold.
 
-    `states`: stop beyond that many. `limit`: an arrival that finds so many sessions present is lost, whatever the
-    program says. `population`: sessions present at once in an open program without a limit beyond which it is taken
-    to grow without bound. `phase_type`: phases of the Erlang laws that stand for fixed amounts of work; None admits
-    no fixed amounts. `quotients` are all exact. `memory`: bytes that states and transitions may take in the compiled
-    explorer.
+    `states`: stop beyond that many; None: as many as the explorer at work does in a minute. `limit`: an arrival that
+    finds so many sessions present is lost, whatever the program says. `population`: sessions present at once in an open
+    program without a limit beyond which it is taken to grow without bound. `phase_type`: phases of the Erlang laws
+    that stand for fixed amounts of work; None admits no fixed amounts. `quotients` are all exact. `memory`: bytes that
+    states and transitions may take in the compiled explorer; None: a quarter of the machine's.
     """
 
-    states: int = 200_000
+    states: int | None = None
     limit: int | None = None
     population: int = 200
     phase_type: int | None = None
@@ -58,6 +63,16 @@ class ExploreOptions:
     progress: Progress | None = None
     explorer: Explorer = "auto"
     memory: int | None = None
+
+    @property
+    def most_by_reference(self) -> int:
+        """States beyond which the reference explorer stops."""
+        return REFERENCE_STATES if self.states is None else self.states
+
+    @property
+    def most_compiled(self) -> int:
+        """States beyond which the compiled explorer stops."""
+        return COMPILED_STATES if self.states is None else self.states
 
 
 def with_limit(program: p.Program, limit: int | None) -> p.Program:
@@ -134,8 +149,8 @@ class Exploration:
         if place is None:
             place = self._places[state] = len(self.states)
             self.states.append(state)
-            if place >= self.options.states:
-                raise too_many_states(self.program, self.events.codec, self.states, self.options.states)
+            if place >= self.options.most_by_reference:
+                raise too_many_states(self.program, self.events.codec, self.states, self.options.most_by_reference)
             if self.open is not None and self._population(state) > self.options.population:
                 raise self.grows(self.open)
         return place

@@ -15,8 +15,8 @@ __all__ = ["Exploration", "ExploreOptions", "explore", "with_limit"]
 def explore(program: p.Program, options: ExploreOptions | None = None) -> Chain:
     """The chain of the program.
 
-    Raises `OutsideFragmentError` with every reason why there is none, `LimitError` beyond `options.states`, and
-    `RunError` for what the program does wrong in a state that it can reach.
+    Raises `OutsideFragmentError` with every reason why there is none, `LimitError` beyond the states of the options,
+    and `RunError` for what the program does wrong in a state that it can reach.
     """
     if has_clocks(control_of(program)):
         timed = TimedExploration(program, options or ExploreOptions())

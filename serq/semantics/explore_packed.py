@@ -18,6 +18,7 @@ from serq.semantics.explore_fast import Bounds, FastExploration, TooManySessions
 from serq.semantics.frontier_tables import NotCompiledError
 from serq.semantics.growth import too_many_states
 from serq.semantics.mapping import without
+from serq.semantics.memory import memory_of_machine
 from serq.semantics.records import DEAD, WAITING, Quotients, Record, State
 from serq.semantics.rewards import shares_of
 
@@ -133,7 +134,8 @@ def search(exploration: Exploration, code: Compiled | None = None) -> FastExplor
     if exploration.mapping.gauges:
         raise NotCompiledError("it has gauges")
     population = options.population if exploration.open is not None else None
-    bounds = Bounds(options.states, population, options.memory)
+    memory = memory_of_machine() // 4 if options.memory is None else options.memory
+    bounds = Bounds(options.most_compiled, population, memory)
     if exploration.searching is None:
         sliced = exploration.control.sliced
         exploration.searching = FastExploration(exploration.events, sliced, bounds, options.progress, code)
@@ -143,7 +145,7 @@ def search(exploration: Exploration, code: Compiled | None = None) -> FastExplor
         found.run()
     except TooManyStatesError:
         states = _looked_at(Reader(found, codec), found.found)
-        raise too_many_states(exploration.program, codec, states, options.states, found.found) from None
+        raise too_many_states(exploration.program, codec, states, options.most_compiled, found.found) from None
     except TooManySessionsError:
         assert exploration.open is not None
         raise exploration.grows(exploration.open) from None

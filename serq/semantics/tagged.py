@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from serq.base.errors import LimitError, OutsideFragmentError, UsageError
+from serq.base.errors import LimitError, OutsideFragmentError
 from serq.ir import program as p
 from serq.ir.chain import Chain, Solution, Transition
 from serq.ir.evaluate import Value
@@ -68,7 +68,7 @@ class Tagging:
         self.program = program = with_limit(program, options.limit)
         self.options = options
         if has_clocks(control_of(program)):
-            raise UsageError(NO_LAWS)
+            raise LimitError(NO_LAWS)
         found = violations(program, fixed_work=options.phase_type is not None)
         if found:
             raise OutsideFragmentError(program.source, found)
@@ -124,8 +124,8 @@ class Tagging:
         if place is None:
             place = self._places[state] = len(self._states)
             self._states.append(state)
-            if place >= self.options.states:
-                raise LimitError(f"the chain has more than {self.options.states} states")
+            if place >= self.options.most_by_reference:
+                raise LimitError(f"the chain has more than {self.options.most_by_reference} states")
         return place
 
     def _rate(self, step: Step) -> Fraction:
@@ -149,7 +149,7 @@ class Tagging:
             if running and is_present(session):
                 place = step.sessions.index(session)
                 if self._is_live(interval, step.state[place]):
-                    target = growing.place(marked_state(step.state, place), self.options.states)
+                    target = growing.place(marked_state(step.state, place), self.options.most_by_reference)
                     growing.starts.append((source, rate, target))
 
     def _is_live(self, interval: Interval, code: int) -> bool:
@@ -176,7 +176,7 @@ class Tagging:
                 if again or (mark is not None and not is_present(mark)) or not self._is_live(interval, step.state[0]):
                     gone += rate
                     continue
-                target = growing.place(marked_state(step.state, 0), self.options.states)
+                target = growing.place(marked_state(step.state, 0), self.options.most_by_reference)
                 row[target] = row.get(target, Fraction(0)) + rate
             row.pop(done, None)
             growing.rows.append(row)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from serq.base.errors import LimitError
 from serq.ir.expr import Number
 from serq.ir.measures import condition_measures
 from serq.ir.program import Delay, Program
@@ -16,9 +17,11 @@ METHOD = "eigenvalues next to 0, mean first passages"
 
 
 def conditions(program: Program, solved: Solved) -> Metastability:
-    """The verdict on the recurrent class. LimitError when its eigenvalues are not found."""
+    """The verdict on the recurrent class. LimitError for a chain of another kind, or without its eigenvalues."""
     chain = solved.chain
     in_continuous_time(chain, "metastability is a question")
+    if solved.tail is not None:
+        raise LimitError("metastability is a question to a finite chain; give the open program a --limit")
     states = recurrent_class(chain, program.source)
     delays = [chain.state_rewards[f"stage.{s.name}.number"] for s in program.stages if isinstance(s.kind, Delay)]
     present = chain.state_rewards["sessions.number"]

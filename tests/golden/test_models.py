@@ -145,12 +145,12 @@ def check_score(estimate: Estimate, x: Expectation) -> None:
 
 NO_CHAIN = {
     "agentic", "routing", "two_resource", "session_cap", "offload", "vllm", "vllm_replay", "vllm_request",
-    "vllm_priority", "hit_miss", "mg1", "mg1ps", "mm1", "mmc",
+    "vllm_priority", "hit_miss", "mg1ps",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("model", [m for m in MODELS if m.name in NO_CHAIN], ids=lambda m: m.name)
-def test_the_solver_refuses_what_is_no_finite_chain(model: models.ShippedModel) -> None:
+def test_the_solver_refuses_what_is_no_chain(model: models.ShippedModel) -> None:
     with pytest.raises(OutsideFragmentError):
         pipeline.solve(pipeline.load(model.path).program)
 

@@ -38,7 +38,7 @@ session { set k = 0; loop { set k = k + 1; run d (~exp(k)); observe x = k; } }
 run { horizon 300; }
 """
 CASES = {
-    "overload": (OVERLOAD, "SQ612", "without a limit", "2:27"),
+    "overload": (OVERLOAD, "SQ653", "there is no steady state: sessions arrive at rate", "2:27"),
     "batch": (BATCH, "SQ650", "all sessions end with probability 1, after a mean time of 11/6", ""),
     "deadlock": (DEADLOCK, "SQ651", "comes to rest for ever with sessions waiting", ""),
     "several classes": (TWO_FATES, "SQ652", "2 closed classes", ""),
@@ -150,7 +150,8 @@ def test_fixed_work_becomes_phases_when_asked_and_the_answer_says_so(serq, write
 
 def test_the_price_of_an_open_program_takes_the_limit_that_the_refusal_names(serq) -> None:
     change = ("price", "mm1", "--from", "mu=1", "--to", "mu=0.9")
-    refused = serq(*change)
+    assert "price at svc: 4 = 4 jobs present (exact; the closed form agrees)" in serq(*change).out
+    refused = serq("price", "hit_miss", "--from", "h=0.75", "--to", "h=0.7")  # two kinds of turns wait in one line
     assert refused.status == 1
     assert "--limit K" in refused.err
     limited = serq(*change, "--limit", 1)  # M/M/1/1: lam / (lam + mu) jobs, lam = 0.8

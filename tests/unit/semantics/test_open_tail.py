@@ -1,0 +1,150 @@
+"""Queues without a limit: against closed forms, rational where they are, and against ever larger limits."""
+
+from fractions import Fraction
+
+import pytest
+
+from serq.base.errors import NoSteadyStateError, OutsideFragmentError, UsageError
+from serq.closedforms.match import match
+from serq.ir.expr import Number
+from serq.pipeline import Solved, SolveOptions, load_text, solve
+from serq.semantics.matrix_geometric import Blocks, next_level, passage
+
+OPEN = """
+let lam = {lam};
+stage svc : {stage};  stage other : delay;  {pool}
+workload {{ arrive poisson(lam); }}
+session {{ set t0 = now; {body} observe response = now - t0; }}
+"""
+
+
+def text(body: str, lam: str = "0.8", stage: str = "fifo", pool: str = "") -> str:
+    return OPEN.format(body=body, lam=lam, stage=stage, pool=pool)
+
+
+def solved(program: str, **options: object) -> Solved:
+    return solve(load_text(program).program, SolveOptions(**options))  # type: ignore[arg-type]
+
+
+def values(found: Solved) -> dict[str, Number]:
+    return {e.measure: e.value for e in found.estimates if e.value is not None}
+
+
+FORMULAS = {
+    "M/M/1": text("run svc (~exp(1));"),
+    "M/M/1 near saturation": text("run svc (~exp(1));", lam="0.999"),
+    "M/M/3": text("run svc (~exp(1));", lam="2.5", stage="fifo(3)"),
+    "M/M/20": text("run svc (~exp(1));", lam="19", stage="fifo(20)"),
+    "M/M/1 PS": text("run svc (~exp(1));", stage="ps(1)"),
+    "M/E4/1": text("run svc (~erlang(4, 1));"),
+    "M/H2/1": text("run svc (~h2(1, 17 / 8));"),
+}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_closed_forms_as_rationals(name: str) -> None:
+    program = load_text(FORMULAS[name]).program
+    found = values(solve(program))
+    (formula, *_) = match(program).matches
+    compared = 0
+    for estimate in formula.estimates:
+        if estimate.value is not None and estimate.measure in found:
+            compared += 1
+            assert isinstance(found[estimate.measure], Fraction)
+            if isinstance(estimate.value, Fraction):
+                assert found[estimate.measure] == estimate.value, estimate.measure
+            else:
+                assert float(found[estimate.measure]) == pytest.approx(float(estimate.value), rel=1e-12)
+    assert compared >= 6
+
+
+@pytest.mark.parametrize("name", ["M/M/3", "M/E4/1", "M/H2/1"])
+def test_doubles_agree_with_rationals(name: str) -> None:
+    exact, doubles = values(solved(FORMULAS[name])), values(solved(FORMULAS[name], exact=False))
+    assert exact.keys() == doubles.keys()
+    for measure, value in exact.items():
+        assert isinstance(doubles[measure], float) or value == 0
+        assert float(doubles[measure]) == pytest.approx(float(value), rel=1e-12), measure
+
+
+LIMITED = {
+    "M/H2/2": text("run svc (~h2(1, 17 / 8));", lam="1.5", stage="fifo(2)"),
+    "a pool of two": text(
+        "hold s (1) { run svc (~exp(0.5)); run other (~exp(1)); }", lam="0.6", pool="pool s { cap 2; }"
+    ),
+    "more work now and then": text(
+        "hold s (1) { run other (~erlang(2, 1)); run svc (~exp(1)); branch (0.2) { run other (~exp(1)); } }",
+        lam="0.3", pool="pool s { cap 1; }",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LIMITED)
+def test_it_is_where_larger_limits_lead(name: str) -> None:
+    found = values(solved(LIMITED[name]))
+    errors = []
+    for limit in (20, 40, 160):
+        near = values(solved(LIMITED[name], limit=limit, exact=False))
+        errors.append(abs(float(near["observe.response.mean"]) / float(found["observe.response.mean"]) - 1))
+    assert errors[0] > errors[1] > errors[2]
+    assert errors[2] < 1e-9
+    for measure, value in values(solved(LIMITED[name], limit=160, exact=False)).items():
+        if measure != "sessions.losses":
+            assert float(found[measure]) == pytest.approx(float(value), rel=1e-8, abs=1e-12), measure
+
+
+def test_the_number_present() -> None:
+    tail = solved(FORMULAS["M/M/1"]).tail
+    assert tail is not None
+    assert tail.decay == Fraction(4, 5)
+    # P(N > n) = 0.8^(n + 1)
+    assert tail.quantiles == {"p50": 3, "p90": 10, "p95": 13, "p99": 20}
+
+
+def test_two_servers_have_no_rational_matrix() -> None:
+    found = solved(LIMITED["M/H2/2"])
+    assert "doubles" in found.solution.method
+    with pytest.raises(UsageError, match="no rational one"):
+        solved(LIMITED["M/H2/2"], exact=True)
+
+
+def test_logarithmic_reduction_gives_what_is_known() -> None:
+    """The same queue twice over, in phases that never mix on the way down: G is not of one row, R is known."""
+    half, zero = Fraction(1, 2), Fraction(0)
+    blocks = Blocks(
+        [[half, zero], [zero, half]],
+        [[zero, Fraction(1)], [Fraction(1), zero]],
+        [[Fraction(1), zero], [zero, Fraction(1)]],
+    )
+    assert blocks.drift() == (half, 1)
+    g = passage(blocks)
+    assert not g.exact
+    assert [sum(map(float, row)) for row in g.matrix] == pytest.approx([1, 1], rel=1e-14)
+    r = next_level(blocks, g)
+    assert sum(map(float, r[0])) == pytest.approx(0.5, rel=1e-14)
+
+
+@pytest.mark.parametrize("lam", ["1", "1.5"])
+def test_a_queue_that_grows_is_said_to_grow(lam: str) -> None:
+    with pytest.raises(NoSteadyStateError, match=rf"SQ653.*arrive at rate {Fraction(lam)}, .* leave at rate 1 only"):
+        solved(text("run svc (~exp(1));", lam=lam))
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        (text("run svc (~exp(1)); run other (~exp(1));"), "2 kinds of sessions pile up"),
+        (text("set k = ~choice(1: 1, 3: 1); run svc (~exp(k / 4));"), "2 kinds of sessions pile up"),
+        (text("run other (~exp(1));"), "not alike"),
+        (text("run svc (~exp(1));", stage="ps(min(n, 4))"), "depends on the number of jobs"),
+        (text("run svc (~exp(1)); observe seen = queue(svc);"), "reads how many jobs"),
+        ("stage e : step { budget 4; cost 1; } workload { arrive poisson(0.1); } session { run e decode (2); "
+         "observe done = 1; }", "semi-Markov"),
+    ],
+)  # fmt: skip
+def test_what_has_no_single_level(program: str, reason: str) -> None:
+    with pytest.raises(OutsideFragmentError) as refused:
+        solved(program)
+    (found,) = refused.value.diagnostics
+    assert found.code == "SQ612"
+    assert reason in found.notes[0].message
