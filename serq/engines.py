@@ -33,6 +33,8 @@ Engine = Literal["auto", "compiled", "reference"]
 
 _SESSION_BYTES = 128
 """What a session takes at least in the compiled engine."""
+_PROFILED = 16
+"""Replications up to which observations are counted by batch too: half a megabyte of each for every observe."""
 _LOOK = 0.1
 """Seconds between two looks at what threads have done."""
 _SHORT = 1 << 9
@@ -102,9 +104,8 @@ def run_compiled(
     """
     check_population(program, options.memory, _SESSION_BYTES * min(max(jobs, 1), replications))
     keep = options.keep_samples
-    settings = replace(
-        _settings(program, options), together=together, profile=replications == 1 and options.batches <= BATCHES
-    )
+    profile = replications <= _PROFILED and options.batches <= BATCHES
+    settings = replace(_settings(program, options), together=together, profile=profile)
     compiled = simulator(program, keep, backend, checked=bounds_checked, opt=opt)
     runs = _Replications(compiled, settings, options, replications, _corpus(program, options.trace))
     in_turn = min(jobs, replications) <= 1

@@ -15,23 +15,23 @@ from serq.semantics.summary import Summary
 class Sketched:
     """The observations of one name, by histogram: a `serq.semantics.quantiles.Observations`.
 
-    `each` are the distributions of the replications, `profile` that of a lone one by batch.
+    `each` are the distributions of the replications, `profiles` the same by batch, where that is known.
     """
 
     summary: Summary
     whole: Distribution
     each: tuple[Distribution, ...]
-    profile: Profile | None
+    profiles: tuple[Profile, ...] = ()
 
     def quantile(self, level: float) -> float:
         """Right to 0.05 %."""
         return self.whole.quantile(level)
 
     def shares(self, value: float) -> Batches:
-        """By batch for a lone replication, by replication for several."""
-        if self.profile is not None:
-            below, counts = self.profile.up_to(value)
-            return Batches((tuple(below),), (tuple(counts),))
+        """By batch where there are profiles, else by replication."""
+        if self.profiles:
+            rows = [profile.up_to(value) for profile in self.profiles]
+            return Batches(tuple(tuple(below) for below, _ in rows), tuple(tuple(counts) for _, counts in rows))
         return Batches(
             tuple((float(d.up_to(value)),) for d in self.each),
             tuple((float(d.counted[-1]) if d.counted else 0.0,) for d in self.each),
@@ -43,8 +43,8 @@ def sketched(name: int, results: Sequence[EngineResult]) -> Sketched:
     sketches = [result.sketches[name] for result in results]
     together = merged(sketches)
     whole = together.distribution()
-    profile = results[0].profiles[name] if len(results) == 1 and results[0].profiles else None
-    return Sketched(_summary(together, whole), whole, tuple(s.distribution() for s in sketches), profile)
+    profiles = tuple(result.profiles[name] for result in results) if all(r.profiles for r in results) else ()
+    return Sketched(_summary(together, whole), whole, tuple(s.distribution() for s in sketches), profiles)
 
 
 def _summary(sketch: Sketch, whole: Distribution) -> Summary:

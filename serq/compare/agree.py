@@ -163,7 +163,7 @@ def _test(row: Row, simulated: Estimate, reference: float, usual: Usual | None) 
     difference = value - reference
     error, degrees = simulated.standard_error, simulated.degrees
     if error is None or degrees is None:
-        return replace(row, verdict="one witness", why="the run is too short for an interval")
+        return replace(row, verdict="one witness", why=simulated.reason or "the run is too short for an interval")
     rounding = FLOAT_TOLERANCE * abs(reference) if reference or usual is None else usual.rounding
     if error <= rounding and abs(difference) <= rounding:
         return replace(row, verdict="agrees")

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import hypot
 
 from serq.base.diagnostics import Diagnostic
 from serq.base.errors import LimitError, NoSteadyStateError, OutsideFragmentError
 from serq.compare.agree import FALSE_ALARM, Agreement, compare
 from serq.compare.laws import with_distributions
+from serq.compare.quantiles import tested_quantiles
 from serq.compare.rare import usual_values
-from serq.ir.expr import double
 from serq.ir.measures import QUANTILES, comparable_measures_of
 from serq.ir.program import Program
 from serq.ir.results import Estimate
@@ -22,7 +21,6 @@ from serq.pipeline import (
     simulate,
     solve,
 )
-from serq.semantics.report import RunReport
 
 LONGEST_STUDY = 1024
 """Replications after which a run that should reach some power gives up."""
@@ -79,7 +77,10 @@ def three_way(
     while True:
         simulation = replace(options.simulation, replications=replications)
         report, results = simulate(to_simulate, simulation, progress)
-        simulated = (*pooled_estimates(to_simulate, results, simulation.confidence), *_quantiles(report))
+        simulated = (
+            *pooled_estimates(to_simulate, results, simulation.confidence),
+            *tested_quantiles(to_simulate, results, report.observations, simulation.confidence),
+        )
         usual = usual_values(to_simulate, results, report.options.horizon)
         measures = comparable_measures_of(program)
         agreement = compare(measures, simulated, exact, matches.estimates, options.false_alarm, usual)
@@ -102,20 +103,6 @@ def three_way(
         matches.why_not,
         report.remarks,
     )
-
-
-_HISTOGRAM = 5e-4
-"""Relative: how far a quantile may be off that was read from a histogram."""
-
-
-def _quantiles(report: RunReport) -> list[Estimate]:
-    """The simulated quantiles; what the histogram adds to their errors is added."""
-    found = [e for e in report.estimates if e.measure.startswith("observe.") and e.measure.split(".")[-1] in QUANTILES]
-    return [
-        e if e.standard_error is None or e.value is None
-        else replace(e, standard_error=hypot(e.standard_error, _HISTOGRAM * double(e.value)))
-        for e in found
-    ]  # fmt: skip
 
 
 def _enough(agreement: Agreement, wanted: float | None) -> bool:

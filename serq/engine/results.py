@@ -139,7 +139,9 @@ class Profile:
         """
         bucket = bucket_of(value)
         place, part = bucket // GROUP - self.first, (bucket % GROUP + 1) / GROUP
-        below = [sum(row[:place]) + part * row[place] for row in self.rows]
+        below = [
+            sum(row[: max(place, 0)]) + part * sum(row[place : place + 1] if place >= 0 else ()) for row in self.rows
+        ]
         return _differences(below), _differences([float(sum(row)) for row in self.rows])
 
 
@@ -188,7 +190,7 @@ def buckets_of(counts: "array[int]", name: int, least: float, most: float) -> di
 def profile_of(counts: "array[int]", rows: int, name: int, names: int, least: float, most: float) -> Profile:
     """The profile of one of several names, from so many rows for all of them."""
     if least > most:
-        return Profile(0, ())
+        return Profile(0, (array("q"),) * rows)
     first, last = bucket_of(least) // GROUP, bucket_of(most) // GROUP
     starts = ((row * names + name) * GROUPS for row in range(rows))
     return Profile(first, tuple(counts[at + first : at + last + 1] for at in starts))

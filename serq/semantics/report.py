@@ -5,7 +5,7 @@ Nothing in it is a formatted text but the reasons why something has no value; `t
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from math import isfinite
 
 from serq.base.errors import LimitError
@@ -55,7 +55,8 @@ class RunReport:
     """A run of a program: where it came from, how it was run, what came out.
 
     `why_reference` says why the compiled engine did not run it; empty when it did, or was not wanted. `stopped` says
-    which limit ended the run early; empty when none did. `remarks` are for the reader.
+    which limit ended the run early; empty when none did. `remarks` are for the reader. `observations` by observe are
+    there where the samples were not kept.
     """
 
     program: str
@@ -75,6 +76,7 @@ class RunReport:
     why_reference: str = ""
     stopped: str = ""
     remarks: tuple[str, ...] = ()
+    observations: Mapping[str, Observations] | None = field(default=None, repr=False, compare=False)
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
@@ -161,6 +163,7 @@ def report_of(
         tuple(Section(g.name, by_section["gauge", g.name], {}) for g in program.gauges),
         sections.sessions(),
         remarks=coarse_clock(program, [r.counts for r in results], options.horizon),
+        observations=observations,
     )
 
 

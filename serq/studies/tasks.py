@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from math import hypot
 from pathlib import Path
 from typing import Literal
 
@@ -11,13 +10,11 @@ from serq.base.errors import LimitError, NoSteadyStateError, OutsideFragmentErro
 from serq.base.source import SourceFile
 from serq.base.version import __version__
 from serq.compare.laws import with_distributions
+from serq.compare.quantiles import tested_quantiles
 from serq.compare.rare import usual_values
-from serq.engines import Simulated, run_replications
-from serq.ir.expr import double
+from serq.engines import run_replications
 from serq.ir.fingerprint import fingerprint
-from serq.ir.measures import QUANTILES
 from serq.ir.program import Program
-from serq.ir.results import Estimate
 from serq.pipeline import (
     SimulateOptions,
     Solved,
@@ -29,7 +26,6 @@ from serq.pipeline import (
     run_options,
 )
 from serq.semantics.estimate import Batches, shares
-from serq.semantics.quantiles import quantiles_of, samples_of
 from serq.semantics.resolution import coarse_clock
 from serq.semantics.series import batches_of
 from serq.semantics.stability import stability_of
@@ -37,10 +33,6 @@ from serq.studies.encoding import Bounds, Outcome, Rows
 
 Method = Literal["exact", "sim", "closed"]
 METHODS: tuple[Method, ...] = ("exact", "sim", "closed")
-FEWEST_BEYOND = 400
-"""Observations beyond a quantile from which on its error is near enough to normal for a test far out in the tail."""
-RESOLUTION = 5e-4
-"""Relative: how far the histogram of a compiled run may put a quantile."""
 STRETCHES = 8
 """Parts of the window of each replication whose shares in an error are kept, for differences between policies."""
 
@@ -178,7 +170,7 @@ def _simulated(program: Program, task: Task) -> Outcome:
         remark="; ".join(remarks),
         estimates=(
             *pooled_estimates(program, run.results, options.confidence),
-            *_quantiles(program, run, options.confidence),
+            *tested_quantiles(program, run.results, run.observations, options.confidence),
         ),
         usual=usual_values(program, run.results, settings.horizon),
         shares={name: _stretches(batches) for name, batches in batches_of([r.series for r in run.results]).items()},
@@ -195,29 +187,3 @@ def _stretches(batches: Batches) -> Rows:
         size = max(1, len(row) // STRETCHES)
         out.append(tuple(sum(row[k : k + size]) for k in range(0, len(row), size)))
     return tuple(out)
-
-
-def _quantiles(program: Program, run: Simulated, confidence: float) -> list[Estimate]:
-    """The quantiles of all that was observed."""
-    out: list[Estimate] = []
-    for name in program.observes:
-        known = samples_of(name, run.results) if run.observations is None else run.observations[name]
-        width = 0.0 if run.observations is None else RESOLUTION
-        for statistic, estimate in quantiles_of(name, known, confidence, "batches").items():
-            beyond = known.summary.count * min(QUANTILES[statistic], 1 - QUANTILES[statistic])
-            out.append(_careful(estimate, width, beyond))
-    return out
-
-
-def _careful(estimate: Estimate, width: float, beyond: float) -> Estimate:
-    """A quantile as it may be tested: with the resolution of a histogram in its error; not where few lie beyond it."""
-    if estimate.value is None or estimate.standard_error is None or estimate.half_width is None:
-        return estimate
-    if beyond < FEWEST_BEYOND:
-        return replace(estimate, standard_error=None, degrees=None, reason="few observations lie beyond it")
-    coarse = width * abs(double(estimate.value))
-    return replace(
-        estimate,
-        standard_error=hypot(estimate.standard_error, coarse),
-        half_width=hypot(estimate.half_width, coarse),
-    )
