@@ -218,17 +218,19 @@ class _Writer:
 
     def _requires(self) -> Iterator[str]:
         """What must be true of the constants that stay open."""
+        arrivals = self.program.arrivals
+        population_open = isinstance(arrivals, p.Closed) and self.constants.is_open(arrivals.population)
         for store in self.stores.values():
-            wanted = [part.need for c in self.automaton.claims for part in c.parts if part.pool == store.pool]
-            if store.cap is None or not self.constants.is_open(self.program.pools[store.pool].cap):
+            if store.cap is None:
                 continue
             cap = store.cap.at(SUM)
-            yield f"{cap} >= {max(wanted, default=0)}"
-            if store.step > 1:
+            if not store.exact:
+                yield f"{cap} >= {store.least}"
+            if not store.exact and store.step > 1:
                 # Storm computes no `mod` in the initial condition of JANI.
                 multiple = Piece(f"{store.step} * floor({store.cap.at(PRODUCT)} / {store.step})", PRODUCT)
                 yield f"{shifted(multiple, store.residue)} = {cap}"
-            if store.full:
+            if store.full and (population_open or not store.exact):
                 room = cap if store.step == 1 else f"floor({store.cap.at(PRODUCT)} / {store.step})"
                 yield f"{room} < {self.population.at(SUM)}"
 
