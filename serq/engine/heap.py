@@ -1,14 +1,21 @@
-"""A heap with four children to a node, in restricted Python: by time, then by order.
+"""Pending jobs in restricted Python, by time, then by order: a few in a list, many in a heap.
 
-The entry that is taken leaves a hole: most often the same event or the next one puts another in its place, and one way
-down the heap does for both. Times lie apart from the rest, so that four children are compared within a cache line;
-behind the last entry they are infinite, so that there are always four.
+The first entry of a region is known at any time: `first_time`, `first_order`, `first_slot`. A list of at most sixteen
+entries is looked through when its first entry is taken: eight or sixteen times are compared without a jump that depends on
+them, which takes less than the jumps of a heap that the processor guesses wrong. What is put in is compared with the
+first. More are a heap with four children to a node, in which the entry that is taken leaves a hole: most often the same
+event or the next one puts another in its place, and one way down the heap does for both. Times lie apart from the rest;
+behind the last entry they are infinite, so that there are always eight, or four children.
 """
 
-from serq.codegen.lang import cold, f64, i64
-from serq.engine.state import INF, Sim
+from serq.codegen.lang import cold, f64, i64, inline
+from serq.engine.state import INF, NEVER, NOBODY, Sim
 
-PAD = 4
+FEW = 16
+"""So many entries are a list at most."""
+AGAIN = 8
+"""A heap of so many becomes a list again."""
+PAD = 16
 """So many places of a region stay free."""
 
 
@@ -17,34 +24,165 @@ def start_of(s: Sim, region: i64) -> i64:
     return region * (s.cap + PAD)
 
 
+# -- a few -----------------------------------------------------------------------------------------------------------
+
+
 def put(s: Sim, region: i64, time: f64, order: i64, slot: i64) -> None:
-    """Put an entry into a region, into the hole if there is one."""
-    if s.hole[region] == 1:
-        s.hole[region] = 0
-        sink(s, region, time, order, slot)
-    else:
-        push(s, region, time, order, slot)
+    """Put an entry into a region; those that are there were set before it."""
+    size = s.heap_size[region]
+    if s.deep[region] != 0 or size == FEW:
+        put_deep(s, region, time, order, slot)
+        return
+    at = start_of(s, region) + size
+    s.heap_size[region] = size + 1
+    s.heap_time[at] = time
+    s.heap_order[at] = order
+    s.heap_slot[at] = slot
+    first = s.first_time[region]
+    first_order = s.first_order[region]
+    first_slot = s.first_slot[region]
+    first_at = s.first_at[region]
+    sooner = (int(time < first) | int(size == 0)) != 0
+    s.first_time[region] = min(first, time)
+    s.first_order[region] = order if sooner else first_order
+    s.first_slot[region] = slot if sooner else first_slot
+    s.first_at[region] = size if sooner else first_at
 
 
 def take(s: Sim, region: i64) -> i64:
     """Take the first entry away: its slot. There must be one."""
-    if s.hole[region] == 1:
-        close_hole(s, region)
-    s.hole[region] = 1
-    return s.heap_slot[start_of(s, region)]
+    slot = s.first_slot[region]
+    if s.deep[region] != 0:
+        take_deep(s, region)
+    else:
+        take_out(s, region, s.first_at[region])
+    return slot
 
 
-def first_of(s: Sim, region: i64) -> i64:
-    """Where the first entry of a region lies; -1 where there is none."""
+@inline
+def take_out(s: Sim, region: i64, place: i64) -> None:
+    """Take an entry out of a list; the last one takes its place."""
+    base = start_of(s, region)
+    size = s.heap_size[region] - 1
+    s.heap_size[region] = size
+    at = base + place
+    last = base + size
+    s.heap_time[at] = s.heap_time[last]
+    s.heap_order[at] = s.heap_order[last]
+    s.heap_slot[at] = s.heap_slot[last]
+    s.heap_time[last] = INF
+    if size > 8:
+        look_among_many(s, region)
+    else:
+        look(s, region, base)
+
+
+def look(s: Sim, region: i64, base: i64) -> None:
+    """Find the first of at most eight entries. Of each pair, of each four and of all the least and the second are known; where
+    they are the same, the order decides.
+    """
+    a = s.heap_time[base]
+    b = s.heap_time[base + 1]
+    c = s.heap_time[base + 2]
+    d = s.heap_time[base + 3]
+    e = s.heap_time[base + 4]
+    f = s.heap_time[base + 5]
+    g = s.heap_time[base + 6]
+    h = s.heap_time[base + 7]
+    ab = min(a, b)
+    cd = min(c, d)
+    ef = min(e, f)
+    gh = min(g, h)
+    abcd = min(ab, cd)
+    efgh = min(ef, gh)
+    least = min(abcd, efgh)
+    second_left = min(max(ab, cd), min(max(a, b), max(c, d)))
+    second_right = min(max(ef, gh), min(max(e, f), max(g, h)))
+    second = min(max(abcd, efgh), min(second_left, second_right))
+    if second == least:
+        look_closely(s, region)
+        return
+    left = 2 + int(d < c) if cd < ab else int(b < a)
+    right = 6 + int(h < g) if gh < ef else 4 + int(f < e)
+    note_first(s, region, base, right if efgh < abcd else left, least)
+
+
+def note_first(s: Sim, region: i64, base: i64, place: i64, time: f64) -> None:
+    """This is the first entry."""
+    s.first_time[region] = time
+    s.first_order[region] = s.heap_order[base + place]
+    s.first_slot[region] = s.heap_slot[base + place]
+    s.first_at[region] = place
+
+
+@cold
+def look_among_many(s: Sim, region: i64) -> None:
+    """Find the first of at most sixteen entries."""
+    look_closely(s, region)
+
+
+@cold
+def look_closely(s: Sim, region: i64) -> None:
+    """Find the first entry of a list one by one."""
     base = start_of(s, region)
     size = s.heap_size[region]
-    if s.hole[region] == 0:
-        return base if size > 0 else -1
-    return least_of(s, base, 1) if size > 1 else -1
+    if size == 0:
+        s.first_time[region] = INF
+        s.first_order[region] = NEVER
+        s.first_slot[region] = NOBODY
+        return
+    best = base
+    for j in range(base + 1, base + size):
+        least = s.heap_time[best]
+        if s.heap_time[j] < least or (s.heap_time[j] == least and s.heap_order[j] < s.heap_order[best]):
+            best = j
+    note_first(s, region, base, best - base, s.heap_time[best])
+
+
+# -- many ------------------------------------------------------------------------------------------------------------
+
+
+@cold
+def put_deep(s: Sim, region: i64, time: f64, order: i64, slot: i64) -> None:
+    """Put an entry into a heap, into the hole if there is one; a list becomes a heap before."""
+    if s.deep[region] == 0:
+        deepen(s, region)
+    if s.hole[region] == 1:
+        s.hole[region] = 0
+        sink(s, region, 0, time, order, slot)
+    else:
+        push(s, region, time, order, slot)
+    base = start_of(s, region)
+    note_first(s, region, base, 0, s.heap_time[base])
+
+
+@cold
+def deepen(s: Sim, region: i64) -> None:
+    """Make a heap of a list."""
+    s.deep[region] = 1
+    base = start_of(s, region)
+    for k in range(FEW // 4):
+        i = FEW // 4 - 1 - k
+        sink(s, region, i, s.heap_time[base + i], s.heap_order[base + i], s.heap_slot[base + i])
+
+
+@cold
+def take_deep(s: Sim, region: i64) -> None:
+    """Take the first entry of a heap away."""
+    if s.hole[region] == 1:
+        close_hole(s, region)
+    base = start_of(s, region)
+    if s.heap_size[region] > AGAIN:
+        s.hole[region] = 1
+        best = least_of(s, base, 1)
+        note_first(s, region, base, best - base, s.heap_time[best])
+    else:
+        s.deep[region] = 0
+        take_out(s, region, 0)
 
 
 def push(s: Sim, region: i64, time: f64, order: i64, slot: i64) -> None:
-    """Put an entry into a region."""
+    """Put an entry into a heap."""
     base = start_of(s, region)
     i = s.heap_size[region]
     s.heap_size[region] = i + 1
@@ -62,12 +200,12 @@ def push(s: Sim, region: i64, time: f64, order: i64, slot: i64) -> None:
     s.heap_slot[base + i] = slot
 
 
-def sink(s: Sim, region: i64, time: f64, order: i64, slot: i64) -> None:
-    """Put an entry in the place of the first one."""
+def sink(s: Sim, region: i64, place: i64, time: f64, order: i64, slot: i64) -> None:
+    """Put an entry into a heap at a place or below it."""
     base = start_of(s, region)
     size = s.heap_size[region]
-    i = 0
-    child = 1
+    i = place
+    child = 4 * i + 1
     while child < size:
         best = least_of(s, base, child)
         least = s.heap_time[best]
@@ -122,7 +260,7 @@ def close_hole(s: Sim, region: i64) -> None:
     time = s.heap_time[at]
     s.heap_time[at] = INF
     if size > 0:
-        sink(s, region, time, s.heap_order[at], s.heap_slot[at])
+        sink(s, region, 0, time, s.heap_order[at], s.heap_slot[at])
 
 
 @cold
@@ -134,16 +272,19 @@ def remove(s: Sim, region: i64, slot: i64) -> None:
     i = 0
     while s.heap_slot[base + i] != slot:
         i += 1
+    if s.deep[region] == 0:
+        take_out(s, region, i)
+        return
     last = s.heap_size[region] - 1
     s.heap_size[region] = last
     time = s.heap_time[base + last]
     s.heap_time[base + last] = INF
-    if i == last:
-        return
-    while i > 0:  # all above it come before what has gone: the way from the root is free
-        up = (i - 1) >> 2
-        s.heap_time[base + i] = s.heap_time[base + up]
-        s.heap_order[base + i] = s.heap_order[base + up]
-        s.heap_slot[base + i] = s.heap_slot[base + up]
-        i = up
-    sink(s, region, time, s.heap_order[base + last], s.heap_slot[base + last])
+    if i != last:
+        while i > 0:  # all above it come before what has gone: the way from the root is free
+            up = (i - 1) >> 2
+            s.heap_time[base + i] = s.heap_time[base + up]
+            s.heap_order[base + i] = s.heap_order[base + up]
+            s.heap_slot[base + i] = s.heap_slot[base + up]
+            i = up
+        sink(s, region, 0, time, s.heap_order[base + last], s.heap_slot[base + last])
+    note_first(s, region, base, 0, s.heap_time[base])

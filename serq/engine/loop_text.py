@@ -197,14 +197,12 @@ class LoopText:
         """What is there to ask of the clocks while nothing more happens at an instant."""
         lines = self.lines
         with lines.block("def rest_clocks(s: Sim) -> None:"):
-            if self._uses_heap():
-                lines.add("if s.hole[0] == 1:", "    close_hole(s, 0)")
             self._rest_clocks()
             lines.add("pass")
         with lines.block("def clock_now(s: Sim) -> bool:"):
             for number in range(len(self.sources)):
                 lines.add(f"if s.clock_time[{number}] == s.now:", "    return True")
-            lines.add("return s.heap_size[0] > 0 and s.heap_time[0] == s.now")
+            lines.add("return s.first_time[0] == s.now")
         lines.add("")
 
     def _rest_clocks(self) -> None:
@@ -260,12 +258,10 @@ class LoopText:
                 lines.add(f"elif t{number} < bound:", f"    bound = t{number}")
         if not self._uses_heap():
             return
-        lines.add("at = first_of(s, 0)")
-        with lines.block("if at >= 0:"):
-            lines.add("first = s.heap_time[at]")
-            with lines.block("if first <= time:"):
-                lines.add("before = s.heap_order[at]")
-                with lines.block("if first < time or before < order:"):
-                    lines.add("time = first", "order = before", f"k = {sources}")
-            if bounds:
-                lines.add("bound = min(bound, first)")
+        lines.add("first = s.first_time[0]")
+        with lines.block("if first <= time:"):
+            lines.add("before = s.first_order[0]")
+            with lines.block("if first < time or before < order:"):
+                lines.add("time = first", "order = before", f"k = {sources}")
+        if bounds:
+            lines.add("bound = min(bound, first)")

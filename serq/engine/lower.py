@@ -18,7 +18,7 @@ from serq.engine.lines import Lines
 from serq.engine.loop_text import LoopText, closing_of
 from serq.engine.pool_text import POOL_HEAD, PoolText
 from serq.engine.preemption_text import PreemptionText
-from serq.engine.session_text import SessionText
+from serq.engine.session_text import SessionText, begins_ahead
 from serq.engine.sites import Site, Sites
 from serq.engine.step_text import StepText
 from serq.engine.supported import expressions_of
@@ -40,7 +40,7 @@ from serq.codegen.powers import power
 from serq.codegen.streams import exponential, u01
 from serq.engine.arithmetic import is_finite, larger, modulo, over, root, smaller, whole_above, whole_below
 from serq.engine.coasting import may_coast, note_coasted, rounds_alone
-from serq.engine.heap import close_hole, first_of, take
+from serq.engine.heap import take
 from serq.engine.iterations import (
     attention_in_batch, begin_plan, bring_back, decoding_in_batch, end_iteration, give, held_in_batch, next_resident,
     no_less, offered, prefill_in_batch, rest_of_budget, set_aside, take_back, tokens_in_batch,
@@ -56,7 +56,7 @@ from serq.engine.serving import (
     clear_clock, empty_shared, join_delay, join_many, join_shared, join_single, leave_delay, leave_many, leave_shared,
     leave_single, make_ready, next_ready, rest_shared, set_clock,
 )
-from serq.engine.sessions import begin_stream, give_slot, take_slot
+from serq.engine.sessions import begin_stream, give_slot, take_coming, take_slot
 from serq.engine.state import (
     DONE, DRAIN, FAILED, FAULT, GROW, INF, MORE, NAN, NEVER, NOBODY, RESTED, Sim, fail, fail_with,
 )
@@ -115,7 +115,7 @@ def lower(program: p.Program, keep_samples: bool, replays: bool = False, rejects
         steps.iterations()
     writer.arrivals()
     writer.gauges()
-    writer.begin()
+    writer.begin(session if begins_ahead(program, holds) else None)
     coast.functions()
     loop.fire()
     loop.run()
@@ -167,7 +167,7 @@ class _Writer:
         with self.lines.block("def next_gap(s: Sim) -> i64:"):
             if isinstance(arrivals, p.Poisson):
                 rate = literal(arrivals.rate.value)
-                self.lines.add(f"set_clock(s, 0, s.now + exponential(s.arrival) / {rate})", "return MORE")
+                self.lines.add("set_clock(s, 0, s.now + s.gap)", f"s.gap = exponential(s.arrival) / {rate}", "return MORE")
             else:
                 self._gap(arrivals)
         self.lines.add("")
@@ -227,14 +227,17 @@ class _Writer:
                 self.lines.add("return MORE")
         self.lines.add("")
 
-    def begin(self) -> None:
-        """Time 0."""
+    def begin(self, ahead: SessionText | None) -> None:
+        """Time 0. `ahead` is given where the first session's streams begin now."""
         arrivals = self.program.arrivals
         with self.lines.block("def begin(s: Sim) -> i64:"):
             self.lines.add("if s.now >= s.next_end:", f"    {closing_of(self.program)}(s, s.now)")
+            if ahead is not None:
+                self.lines.add("s.coming = s.free", "s.free = s.follow[s.coming]")
+                ahead.begin_streams("s.coming", "s.next_serial")
             match arrivals:
-                case p.Poisson():
-                    self.lines.add("set_clock(s, 0, 0.0)")
+                case p.Poisson(rate=rate):
+                    self.lines.add("set_clock(s, 0, 0.0)", f"s.gap = exponential(s.arrival) / {literal(rate.value)}")
                 case p.Renewal():
                     self.lines.add("first = next_gap(s)", "if first != MORE:", "    return first")
                 case p.FromTrace():

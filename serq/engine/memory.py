@@ -8,7 +8,7 @@ from serq.engine.heap import PAD
 from serq.engine.lower import Lowered
 from serq.engine.observing import BUCKETS, GROUPS
 from serq.engine.settings import Settings
-from serq.engine.state import INF, NEVER, SESSION_SUMS, STAGE_SUMS
+from serq.engine.state import INF, NEVER, NOBODY, SESSION_SUMS, STAGE_SUMS
 from serq.ir import program as p
 
 _PURPOSES: tuple[Purpose, ...] = ("session", "workload")
@@ -65,7 +65,10 @@ def _stage_fields(program: p.Program, lowered: Lowered) -> dict[str, Any]:
     fields |= {name: wholes(n) for name in _STAGE_COUNTS}
     fields |= {name: wholes(n, -1) for name in ("serving", "queue_head", "queue_tail")}
     fields |= {"servers": array("q", servers or [0])}
-    fields |= {name: wholes(len(lowered.shared) + 1) for name in ("heap_size", "hole")}
+    regions = len(lowered.shared) + 1
+    fields |= {name: wholes(regions) for name in ("heap_size", "hole", "deep", "first_at")}
+    fields |= {"first_time": doubles(regions, INF), "first_order": wholes(regions, NEVER)}
+    fields |= {"first_slot": wholes(regions, NOBODY)}
     return fields | {"clock_time": doubles(len(sources), INF), "clock_order": wholes(len(sources), NEVER)}
 
 

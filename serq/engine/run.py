@@ -310,6 +310,6 @@ def _slots(program: p.Program, corpus: Corpus | None) -> int:
         case p.FromTrace() if corpus is not None:
             return max(_FIRST_SLOTS, *(count for time, count in corpus.arrivals() if time == 0.0), 1)
         case p.Poisson(limit=p.Folded() as limit) | p.Renewal(limit=p.Folded() as limit):
-            return min(p.whole(limit) + 1, _FIRST_SLOTS)
+            return min(p.whole(limit) + 2, _FIRST_SLOTS)
         case _:
             return _FIRST_SLOTS

@@ -5,7 +5,7 @@ its session runs on.
 """
 
 from serq.codegen.lang import f64, i64
-from serq.engine.heap import first_of, put, start_of, take
+from serq.engine.heap import put, take
 from serq.engine.observing import advance_busy, advance_number
 from serq.engine.state import INF, NEVER, Sim
 
@@ -50,8 +50,7 @@ def clear_clock(s: Sim, source: i64) -> None:
 
 def note_joined(s: Sim, stage: i64, slot: i64) -> None:
     """One job more at a stage."""
-    if s.now != s.last[stage]:
-        advance_number(s, stage, s.now)
+    advance_number(s, stage, s.now)
     s.number[stage] += 1
     s.joined[slot] = s.now
     s.place[slot] = stage
@@ -60,8 +59,7 @@ def note_joined(s: Sim, stage: i64, slot: i64) -> None:
 def note_left(s: Sim, stage: i64, slot: i64, begun: f64) -> None:
     """One job less, which has not waited apart from its service: it is done."""
     now = s.now
-    if now != s.last[stage]:
-        advance_number(s, stage, now)
+    advance_number(s, stage, now)
     s.number[stage] -= 1
     s.sum_sojourn[stage] += now - s.joined[slot]
     s.sum_service[stage] += now - begun
@@ -182,8 +180,8 @@ def join_shared(s: Sim, stage: i64, region: i64, slot: i64, work: f64) -> i64:
 
 def leave_shared(s: Sim, stage: i64, region: i64) -> i64:
     """The job with the smallest tag is done; its slot. The speed must be set for those that are left."""
+    s.virtual[stage] = s.first_time[region]
     slot = take(s, region)
-    s.virtual[stage] = s.heap_time[start_of(s, region)]
     s.shared_last[stage] = s.now
     s.moved[stage] = 1
     note_left(s, stage, slot, s.joined[slot])
@@ -199,9 +197,8 @@ def empty_shared(s: Sim, stage: i64) -> None:
 def rest_shared(s: Sim, stage: i64, region: i64, source: i64) -> None:
     """Nothing more happens at this instant: set the clock of the next finish."""
     s.moved[stage] = 0
-    first = first_of(s, region)
-    if first < 0 or s.speed[stage] == 0.0:
+    if s.number[stage] == 0 or s.speed[stage] == 0.0:
         clear_clock(s, source)
         return
-    left = max(s.heap_time[first] - s.virtual[stage], 0.0)
+    left = max(s.first_time[region] - s.virtual[stage], 0.0)
     set_clock(s, source, s.shared_last[stage] + left * s.pace[stage])

@@ -12,6 +12,7 @@ from serq.engine.clocks import region_of, source_of
 from serq.engine.cuts import cuts_of, plans_ahead
 from serq.engine.expressions import Expressions, Surroundings
 from serq.engine.growth_text import GrowthText
+from serq.engine.holds import Holds
 from serq.engine.sites import Site
 from serq.engine.step_text import step_stages
 from serq.engine.trace_memory import columns_of
@@ -41,11 +42,11 @@ class SessionText:
         self._learns = reads_estimates(self.program)
         self._pieces = cuts_of(self.program)
 
-    def _stream(self, purpose: str) -> str:
+    def _stream(self, purpose: str, slot: str = "slot") -> str:
         """Where the words of a session's stream lie."""
         width = 4 * len(self.streams)
         place = 4 * self.streams.index(purpose) if purpose in self.streams else 0
-        return f"{width} * slot + {place}" if place else f"{width} * slot"
+        return f"{width} * {slot} + {place}" if place else f"{width} * {slot}"
 
     def places(self) -> tuple[int, ...]:
         """By the number that is kept as a session's `pc`, the instruction at which it rests."""
@@ -58,20 +59,25 @@ class SessionText:
         with self.lines.block("def arrive(s: Sim) -> i64:"):
             if self.holds.ghosts:
                 self.lines.add("if s.free < 0:", "    s.pools.short = 1", "    return MORE")
-            self.lines.add("slot = take_slot(s)")
+            ahead = begins_ahead(self.program, self.holds)
+            self.lines.add(f"slot = take_{'coming' if ahead else 'slot'}(s)")
             if self.program.pools:
                 self.lines.add("enter(s, slot)")
             if self.program.trace is not None:
                 self.lines.add("s.trace.which[slot] = -1")
             if plans_ahead(self.program):
                 self.lines.add("s.steps.lately[slot] = 0")
-            for key, purpose in enumerate(("session", "workload")):
-                if purpose in self.streams:
-                    self.lines.add(f"begin_stream(s, slot, {4 * key}, {self._stream(purpose)})")
+            self.begin_streams(*(("s.coming", "s.next_serial") if ahead else ("slot", "s.serial[slot]")))
             self.expressions.here = Surroundings("slot", self._stream("workload"))
             self._block(self.program.init)
             self.lines.add("make_ready(s, slot)", "return MORE")
         self.lines.add("")
+
+    def begin_streams(self, slot: str, serial: str) -> None:
+        """The streams of a session begin."""
+        for key, purpose in enumerate(("session", "workload")):
+            if purpose in self.streams:
+                self.lines.add(f"begin_stream(s, {serial}, {4 * key}, {self._stream(purpose, slot)})")
 
     def _block(self, block: tuple[p.Set | p.Observe, ...]) -> None:
         for statement in block:
@@ -378,3 +384,8 @@ def streams_of(program: p.Program) -> tuple[str, ...]:
 
 def _draws(expr: e.Expr) -> bool:
     return any(isinstance(node, e.Draw) and node.law != "det" for node in e.walk(expr))
+
+
+def begins_ahead(program: p.Program, holds: Holds) -> bool:
+    """Whether the streams of a session begin when the one before it arrives: what its first event needs is ready then."""
+    return isinstance(program.arrivals, p.Poisson | p.Renewal) and not holds.ghosts

@@ -10,6 +10,21 @@ def take_slot(s: Sim) -> i64:
     """A session arrives: its slot. There must be a free one."""
     slot = s.free
     s.free = s.follow[slot]
+    open_session(s, slot)
+    return slot
+
+
+def take_coming(s: Sim) -> i64:
+    """A session arrives whose streams have begun already: its slot. There must be a free one for the next."""
+    slot = s.coming
+    s.coming = s.free
+    s.free = s.follow[s.free]
+    open_session(s, slot)
+    return slot
+
+
+def open_session(s: Sim, slot: i64) -> None:
+    """A session arrives in a slot."""
     s.serial[slot] = s.next_serial
     s.next_serial += 1
     s.pc[slot] = 0
@@ -18,7 +33,6 @@ def take_slot(s: Sim) -> i64:
     advance_sessions(s, s.now)
     s.live += 1
     s.arrived += 1
-    return slot
 
 
 def give_slot(s: Sim, slot: i64) -> None:
@@ -42,6 +56,6 @@ def free_slot(s: Sim, slot: i64) -> None:
     s.free = slot
 
 
-def begin_stream(s: Sim, slot: i64, key: i64, at: i64) -> None:
+def begin_stream(s: Sim, serial: i64, key: i64, at: i64) -> None:
     """Begin the stream of a session at a place in `words`; `key` says where its purpose's key begins."""
-    start_stream(s.keys, key, s.serial[slot], s.words, at)
+    start_stream(s.keys, key, serial, s.words, at)

@@ -63,6 +63,7 @@ class Sim:
     # attributes; `flags` says which attributes have been set
     cap: i64
     free: i64
+    coming: i64
     live: i64
     next_serial: i64
     ready_head: i64
@@ -83,6 +84,7 @@ class Sim:
     keys: U64Array
     arrival: U64Array
     zeros: i64
+    gap: f64
 
     # clocks
     clock_time: Annotated[F64Array, "clock"]
@@ -92,6 +94,11 @@ class Sim:
     heap_slot: Annotated[I64Array, "heap"]
     heap_size: Annotated[I64Array, "region"]
     hole: Annotated[I64Array, "region"]
+    deep: Annotated[I64Array, "region"]
+    first_time: Annotated[F64Array, "region"]
+    first_order: Annotated[I64Array, "region"]
+    first_slot: Annotated[I64Array, "region"]
+    first_at: Annotated[I64Array, "region"]
 
     # stages
     servers: Annotated[I64Array, "stage"]
