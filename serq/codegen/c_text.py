@@ -162,6 +162,8 @@ class _Printer:
             return self._given(array.at)
         if isinstance(array.at, Table):
             return c_name(array.at.symbol)
+        if array.inside:
+            return f"(({_TYPES[array.item]} *)({self._given(array.at.parameter)} + {array.at.offset}))"
         return f"({self._place(array.at, _TYPES[array.item] + ' *')})"
 
     def _item(self, array: Array, index: Value) -> str:
@@ -175,6 +177,8 @@ class _Printer:
             return self._given(array.at) + "_length"
         if isinstance(array.at, Table):
             return f"{len(array.at.values)}ULL"
+        if array.inside:
+            return f"{array.inside}ULL"
         return self._place(array.at, "uint64_t", 8)
 
     # -- instructions ------------------------------------------------------------------------------------------------

@@ -184,7 +184,7 @@ class Expressions:
         if isinstance(node, ast.Attribute):
             path, part = self.path(node)
             if isinstance(part, ArrayType):
-                return Array(part.item, path, text, part.column, part.columns)
+                return Array(part.item, path, text, part.column, part.columns, part.inside)
         raise WrongError(node, f"{text} is no array")
 
     def _table(self, node: ast.Name) -> Array:
@@ -291,7 +291,7 @@ class Expressions:
         wanted = parameter.type
         if isinstance(wanted, ArrayType):
             array = self.array(node, tables=False)
-            if array.columns > 1:
+            if array.columns > 1 or array.inside:
                 raise WrongError(node, f"{array.text} lies among others and cannot be passed on")
             if array.item != wanted.item:
                 raise WrongError(

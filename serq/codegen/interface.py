@@ -58,7 +58,7 @@ def _word(kind: ParameterType) -> str:
     if isinstance(kind, RecordType):
         return "=" + kind.name
     if isinstance(kind, ArrayType):
-        return f"[{kind.item} {kind.column} {kind.columns} {kind.rows}"
+        return f"[{kind.item} {kind.column} {kind.columns} {kind.inside} {kind.rows}"
     return kind
 
 
@@ -66,6 +66,6 @@ def _type(word: str, known: dict[str, RecordType]) -> ParameterType:
     if word[0] == "=":
         return known[word[1:]]
     if word[0] == "[":
-        item, column, columns, rows = word[1:].split(" ", 3)
-        return ArrayType(item, rows, int(column), int(columns))  # type: ignore[arg-type]
+        item, column, columns, inside, rows = word[1:].split(" ", 4)
+        return ArrayType(item, rows, int(column), int(columns), int(inside))  # type: ignore[arg-type]
     return word  # type: ignore[return-value]

@@ -177,7 +177,10 @@ class _Printer:
             return self._given(array.at)
         if isinstance(array.at, Table):
             return f"@{_quoted(array.at.symbol)}"
-        place, base = self._element(array.at), self._new()
+        place = self._element(array.at)
+        if array.inside:
+            return place
+        base = self._new()
         self._line(f"{base} = load ptr, ptr {place}, !invariant.load !2")
         return base
 
@@ -186,6 +189,8 @@ class _Printer:
             return self._given(array.at + ".length")
         if isinstance(array.at, Table):
             return str(len(array.at.values))
+        if array.inside:
+            return str(array.inside)
         place, length = self._element(array.at, 8), self._new()
         self._line(f"{length} = load i64, ptr {place}, !invariant.load !2")
         return length

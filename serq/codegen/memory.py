@@ -66,6 +66,10 @@ def record_class(layout: RecordType, known: dict[str, type[Record]]) -> type[Rec
             inner = record_class(f.type, known)
             fields.append((f"{f.name} memory", inner))
             members[f.name] = _inner(f.name, inner, f.offset)
+        elif isinstance(f.type, ArrayType) and f.type.inside:
+            if f.type.column == 0:
+                fields.append((f"{f.type.rows} items", ctypes.c_int64 * (f.type.columns * f.type.inside)))
+            members[f.name] = _inside(f.name, f.type, f.offset)
         elif isinstance(f.type, ArrayType) and f.type.rows:
             if f.type.column == 0:
                 fields += [(f"{f.type.rows} address", ctypes.c_uint64), (f"{f.type.rows} length", ctypes.c_uint64)]
@@ -138,6 +142,22 @@ class Rows:
 def _words(items: Any, item: Item) -> Any:
     """The memory of some array as items of a type."""
     return memoryview(items).cast("B").cast(_FORMATS[item][0])  # type: ignore[call-overload]
+
+
+def _inside(name: str, kind: ArrayType, offset: int) -> property:
+    """An array field that lies in the record: its items are copied when it is set."""
+    end = offset + _SIZE * kind.columns * kind.inside
+
+    def get(self: Record) -> Any:
+        return _words(memoryview(self).cast("B")[offset:end], kind.item)[kind.column :: kind.columns]
+
+    def put(self: Record, items: Any) -> None:
+        given = Pinned(items, kind.item, f"{self.layout.label}.{name}")
+        if given.length != kind.inside:
+            raise ValueError(f"{self.layout.label}.{name} has {kind.inside} items, not {given.length}")
+        get(self)[:] = _words(items, kind.item)
+
+    return property(get, put)
 
 
 def _column(name: str, kind: ArrayType) -> property:

@@ -82,7 +82,12 @@ class Annotations:
                 unit, statement, "a record has annotated fields of i64, u64, f64, arrays and other records only"
             )
             good = False
-        return laid_out(key, node.name, fields) if good else None
+        return laid_out(key, node.name, fields, lambda rows: self._inside(node.name, rows)) if good else None
+
+    def _inside(self, record: str, rows: str) -> int:
+        """How many rows lie in the record: a constant of the main text that is called after both says so."""
+        number = self.units.main.namespace.get(f"{record}_{rows}_rows".upper())
+        return number if isinstance(number, int) and number > 0 else 0
 
     def _field(self, unit: Unit, node: ast.expr) -> ParameterType | None:
         """The type of a field: as of a parameter, or `Annotated[array, "rows"]`."""
@@ -95,7 +100,9 @@ class Annotations:
         return self.type_of(unit, node)
 
 
-def laid_out(name: str, label: str, fields: Sequence[tuple[str, Kept]]) -> RecordType:
+def laid_out(
+    name: str, label: str, fields: Sequence[tuple[str, Kept]], inside: Callable[[str], int] = lambda _: 0
+) -> RecordType:
     """A record with these fields, one behind the other; arrays of the same rows where the first of them lies."""
     placed: list[FieldType] = []
     bundles = [kind.rows for _, kind in fields if isinstance(kind, ArrayType) and kind.rows]
@@ -106,7 +113,7 @@ def laid_out(name: str, label: str, fields: Sequence[tuple[str, Kept]]) -> Recor
         if isinstance(kind, ArrayType) and kind.rows:
             offset, column = met.get(kind.rows, (size, 0))
             met[kind.rows] = offset, column + 1
-            kind = replace(kind, column=column, columns=bundles.count(kind.rows))
+            kind = replace(kind, column=column, columns=bundles.count(kind.rows), inside=inside(kind.rows))
         placed.append(FieldType(field_name, offset, kind))
         size = max(size, offset + size_of(kind))
     return RecordType(name, label, tuple(placed), size)
@@ -116,6 +123,8 @@ def size_of(kind: ParameterType) -> int:
     """How many bytes a field of this type takes."""
     if isinstance(kind, RecordType):
         return kind.size
+    if isinstance(kind, ArrayType) and kind.inside:
+        return _SCALAR_SIZE * kind.columns * kind.inside
     return _ARRAY_SIZE if isinstance(kind, ArrayType) else _SCALAR_SIZE
 
 

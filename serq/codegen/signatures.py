@@ -17,12 +17,14 @@ class ArrayType:
     """The type of a parameter or field that is an array.
 
     Array fields with the same `rows` lie together: row i has item i of each of the `columns`, this one's in `column`.
+    `inside` rows lie in the record itself, if it is not 0.
     """
 
     item: Item
     rows: str = ""
     column: int = 0
     columns: int = 1
+    inside: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class FieldType:
 class RecordType:
     """A record: scalars take 8 bytes, arrays 16 (address, then length), records lie inside.
 
-    Arrays that lie together share one address and length.
+    Arrays that lie together share one address and length, or lie in the record without them.
 
     `name` is unique among the records of a program; `label` is the class's own name.
     """

@@ -42,7 +42,7 @@ class Table(NamedTuple):
 
 class Array(NamedTuple):
     """An array as it is named in the text: a parameter, a field or a table. Item i lies `column` items behind the
-    beginning of row i, which has `columns` of them.
+    beginning of row i, which has `columns` of them. Of a field, `inside` rows lie in the record, if it is not 0.
     """
 
     item: Item
@@ -50,6 +50,7 @@ class Array(NamedTuple):
     text: str
     column: int = 0
     columns: int = 1
+    inside: int = 0
 
 
 class RecordPart(NamedTuple):

@@ -1,11 +1,11 @@
 """Pending jobs in restricted Python, by time, then by order: a few in a list, many in a heap.
 
-The first entry of a region is known at any time: `first_time`, `first_order`, `first_slot`. A list of at most sixteen
-entries is looked through when its first entry is taken: eight or sixteen times are compared without a jump that depends on
-them, which takes less than the jumps of a heap that the processor guesses wrong. What is put in is compared with the
-first. More are a heap with four children to a node, in which the entry that is taken leaves a hole: most often the same
-event or the next one puts another in its place, and one way down the heap does for both. Times lie apart from the rest;
-behind the last entry they are infinite, so that there are always eight, or four children.
+The first entry of a region is known at any time: `first_time`, `first_order`, `first_slot`, and `first_at`, its place
+in the region. A list of at most sixteen entries is looked through when its first entry is taken: times are compared
+without a jump that depends on them, which takes less than the jumps of a heap that the processor guesses wrong. What is
+put in is compared with the first. More are a heap with four children to a node, in which the entry that is taken leaves
+a hole: most often the same event or the next one puts another in its place, and one way down the heap does for both.
+Times lie apart from the rest; behind the last entry they are infinite, so that there are always eight or four.
 """
 
 from serq.codegen.lang import cold, f64, i64, inline
@@ -72,23 +72,24 @@ def take_out(s: Sim, region: i64, place: i64) -> None:
     s.heap_slot[at] = s.heap_slot[last]
     s.heap_time[last] = INF
     if size > 8:
-        look_among_many(s, region)
+        look_among_more(s, region, base)
     else:
-        look(s, region, base)
+        look(s, region, base, 0)
 
 
-def look(s: Sim, region: i64, base: i64) -> None:
-    """Find the first of at most eight entries. Of each pair, of each four and of all the least and the second are known; where
-    they are the same, the order decides.
+def look(s: Sim, region: i64, base: i64, place: i64) -> None:
+    """Find the first of the eight entries from a place on. Of each pair, of each four and of all the least and the
+    second are known; where they are the same, the order decides.
     """
-    a = s.heap_time[base]
-    b = s.heap_time[base + 1]
-    c = s.heap_time[base + 2]
-    d = s.heap_time[base + 3]
-    e = s.heap_time[base + 4]
-    f = s.heap_time[base + 5]
-    g = s.heap_time[base + 6]
-    h = s.heap_time[base + 7]
+    at = base + place
+    a = s.heap_time[at]
+    b = s.heap_time[at + 1]
+    c = s.heap_time[at + 2]
+    d = s.heap_time[at + 3]
+    e = s.heap_time[at + 4]
+    f = s.heap_time[at + 5]
+    g = s.heap_time[at + 6]
+    h = s.heap_time[at + 7]
     ab = min(a, b)
     cd = min(c, d)
     ef = min(e, f)
@@ -104,11 +105,11 @@ def look(s: Sim, region: i64, base: i64) -> None:
         return
     left = 2 + int(d < c) if cd < ab else int(b < a)
     right = 6 + int(h < g) if gh < ef else 4 + int(f < e)
-    note_first(s, region, base, right if efgh < abcd else left, least)
+    note_first(s, region, base, place + (right if efgh < abcd else left), least)
 
 
 def note_first(s: Sim, region: i64, base: i64, place: i64, time: f64) -> None:
-    """This is the first entry."""
+    """The first entry is this one."""
     s.first_time[region] = time
     s.first_order[region] = s.heap_order[base + place]
     s.first_slot[region] = s.heap_slot[base + place]
@@ -116,9 +117,21 @@ def note_first(s: Sim, region: i64, base: i64, place: i64, time: f64) -> None:
 
 
 @cold
-def look_among_many(s: Sim, region: i64) -> None:
-    """Find the first of at most sixteen entries."""
-    look_closely(s, region)
+def look_among_more(s: Sim, region: i64, base: i64) -> None:
+    """Find the first of at most sixteen entries: among the first eight, or among the others."""
+    low = least_of_eight(s, base)
+    high = least_of_eight(s, base + 8)
+    if low == high:
+        look_closely(s, region)
+    else:
+        look(s, region, base, 8 if high < low else 0)
+
+
+def least_of_eight(s: Sim, at: i64) -> f64:
+    """The least time of the eight entries from a place on."""
+    left = min(min(s.heap_time[at], s.heap_time[at + 1]), min(s.heap_time[at + 2], s.heap_time[at + 3]))
+    right = min(min(s.heap_time[at + 4], s.heap_time[at + 5]), min(s.heap_time[at + 6], s.heap_time[at + 7]))
+    return min(left, right)
 
 
 @cold

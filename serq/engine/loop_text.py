@@ -141,7 +141,7 @@ class LoopText:
             return
         with lines.block("if time >= s.next_end:"):  # the last end is the horizon
             lines.add(*over, f"{close}(s, time)")
-        with lines.block("if time != s.now:"):
+        with lines.block("if time > s.now:"):
             lines.add(*moving)
 
     def _room(self) -> None:

@@ -11,16 +11,17 @@ from serq.engine.assigned import certainly_set
 from serq.engine.clocks import sources_of
 from serq.engine.coast_text import CoastText
 from serq.engine.cuts import cuts_of
-from serq.engine.expressions import Expressions, Surroundings, literal
+from serq.engine.expressions import Expressions, Surroundings
 from serq.engine.growth_text import GrowthText
 from serq.engine.holds import Holds
 from serq.engine.lines import Lines
 from serq.engine.loop_text import LoopText, closing_of
 from serq.engine.pool_text import POOL_HEAD, PoolText
 from serq.engine.preemption_text import PreemptionText
-from serq.engine.session_text import SessionText, begins_ahead
+from serq.engine.session_text import SessionText
 from serq.engine.sites import Site, Sites
 from serq.engine.step_text import StepText
+from serq.engine.streams import begins_ahead
 from serq.engine.supported import expressions_of
 from serq.ir import program as p
 
@@ -120,8 +121,18 @@ def lower(program: p.Program, keep_samples: bool, replays: bool = False, rejects
     loop.fire()
     loop.run()
     asks = reads_estimates(program) or reads_work(*expressions_of(program))
-    text = _HEAD + (POOL_HEAD if program.pools else "") + (_ONLINE if asks else "") + "\n" + lines.text()
+    imports = _HEAD + (POOL_HEAD if program.pools else "") + (_ONLINE if asks else "")
+    text = imports + _rows(program, sources, shared) + "\n" + lines.text()
     return Lowered(text, tuple(sites.all), sources, shared, 4 * len(session.streams), holds, session.places())
+
+
+def _rows(program: p.Program, sources: tuple[int, ...], shared: tuple[int, ...]) -> str:
+    """How many rows of the state there are of what does not become more: they lie in the record itself."""
+    numbers = {
+        "CLOCK": len(sources), "REGION": len(shared) + 1, "STAGE": len(program.stages), "GAUGE": len(program.gauges),
+        "OBSERVE": len(program.observes),
+    }  # fmt: skip
+    return "".join(f"SIM_{name}_ROWS = {max(number, 1)}\n" for name, number in numbers.items())
 
 
 class _Writer:
@@ -166,15 +177,16 @@ class _Writer:
             return
         with self.lines.block("def next_gap(s: Sim) -> i64:"):
             if isinstance(arrivals, p.Poisson):
-                rate = literal(arrivals.rate.value)
-                self.lines.add("set_clock(s, 0, s.now + s.gap)", f"s.gap = exponential(s.arrival) / {rate}", "return MORE")
+                self.lines.add(
+                    "set_clock(s, 0, s.now + s.gap)", "s.gap = exponential(s.arrival) / s.rate", "return MORE"
+                )
             else:
                 self._gap(arrivals)
         self.lines.add("")
         with self.lines.block("def arrival(s: Sim) -> i64:"):
             self.lines.add("if next_gap(s) != MORE:", "    return FAILED")
             if arrivals.limit is not None:
-                with self.lines.block(f"if s.live >= {p.whole(arrivals.limit)}:"):
+                with self.lines.block("if s.live >= s.most_live:"):
                     self.lines.add("s.lost += 1", "return NOBODY")
             self.lines.add("return next_ready(s) if arrive(s) == MORE else FAILED")
         self.lines.add("")
@@ -236,16 +248,16 @@ class _Writer:
                 self.lines.add("s.coming = s.free", "s.free = s.follow[s.coming]")
                 ahead.begin_streams("s.coming", "s.next_serial")
             match arrivals:
-                case p.Poisson(rate=rate):
-                    self.lines.add("set_clock(s, 0, 0.0)", f"s.gap = exponential(s.arrival) / {literal(rate.value)}")
+                case p.Poisson():
+                    self.lines.add("set_clock(s, 0, 0.0)", "s.gap = exponential(s.arrival) / s.rate")
                 case p.Renewal():
                     self.lines.add("first = next_gap(s)", "if first != MORE:", "    return first")
                 case p.FromTrace():
                     with self.lines.block("if s.trace.events > 0 and s.trace.starts[0] == 0.0:"):
                         self.lines.add("return arrive_together(s)")
                     self.lines.add("else:", "    set_next_start(s)")
-                case p.Closed(population=size) | p.Batch(size=size):
-                    with self.lines.block(f"for _ in range({p.whole(size)}):"):
+                case p.Closed() | p.Batch():
+                    with self.lines.block("for _ in range(s.first_sessions):"):
                         self.lines.add("status = arrive(s)", "if status != MORE:", "    return status")
                 case _:
                     pass

@@ -55,7 +55,20 @@ def fields_of(program: p.Program, lowered: Lowered, settings: Settings, replicat
     }  # fmt: skip
     if isinstance(program.arrivals, p.Closed):
         fields["most_ends"] += p.whole(program.arrivals.population)
+    fields |= _arrival_fields(program.arrivals)
     return fields | _stage_fields(program, lowered) | _seed_fields(settings, replication)
+
+
+def _arrival_fields(arrivals: p.Arrivals) -> dict[str, Any]:
+    match arrivals:
+        case p.Closed(population=size) | p.Batch(size=size):
+            return {"first_sessions": p.whole(size)}
+        case p.Poisson(rate=rate, limit=limit):
+            return {"rate": rate.value, "most_live": 0 if limit is None else p.whole(limit)}
+        case p.Renewal(limit=p.Folded() as limit):
+            return {"most_live": p.whole(limit)}
+        case _:
+            return {}
 
 
 def _stage_fields(program: p.Program, lowered: Lowered) -> dict[str, Any]:

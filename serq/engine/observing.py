@@ -77,9 +77,26 @@ def observe_sketch(s: Sim, name: i64, value: f64) -> None:
     """An observation, of which its part in sums, moments and buckets is kept."""
     s.batch_sum[name] += value
     s.batch_count[name] += 1
+    place = int(bits_of(value) >> 42) - LOWEST  # of a negative value or NaN it is too large
+    if place < 0 or place >= SIDE:
+        observe_odd(s, name, value)
+        return
+    note_moments(s, name, value)
+    s.buckets[name * BUCKETS + SIDE + 1 + place] += 1
+
+
+@cold
+def observe_odd(s: Sim, name: i64, value: f64) -> None:
+    """What `observe_sketch` does with zero, with negative or extreme values, and with NaN."""
     if value != value:
         s.undefined[name] += 1
         return
+    note_moments(s, name, value)
+    s.buckets[name * BUCKETS + bucket_of(value)] += 1
+
+
+def note_moments(s: Sim, name: i64, value: f64) -> None:
+    """An observation that is a number goes into the moments, and may be an end."""
     n = s.seen[name] + 1
     s.seen[name] = n
     off = value - s.mean[name]
@@ -90,7 +107,6 @@ def observe_sketch(s: Sim, name: i64, value: f64) -> None:
         s.least[name] = value
     if value > s.most[name]:
         s.most[name] = value
-    s.buckets[name * BUCKETS + bucket_of(value)] += 1
 
 
 def observe_log(s: Sim, name: i64, value: f64, serial: i64, turn: i64) -> None:

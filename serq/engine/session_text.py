@@ -12,15 +12,11 @@ from serq.engine.clocks import region_of, source_of
 from serq.engine.cuts import cuts_of, plans_ahead
 from serq.engine.expressions import Expressions, Surroundings
 from serq.engine.growth_text import GrowthText
-from serq.engine.holds import Holds
 from serq.engine.sites import Site
 from serq.engine.step_text import step_stages
+from serq.engine.streams import begins_ahead, is_test, streams_of
 from serq.engine.trace_memory import columns_of
-from serq.ir import expr as e
-from serq.ir import flow
 from serq.ir import program as p
-
-_TESTS = ("<", "<=", ">", ">=", "==", "!=", "&&", "||")
 
 
 class SessionText:
@@ -254,7 +250,7 @@ class SessionText:
         chance = self.expressions.constant(branch.probability)
         if chance in (0.0, 1.0):
             return pc + 1 if chance == 1.0 else branch.otherwise
-        plain = _is_test(branch.probability)
+        plain = is_test(branch.probability)
         test = self.expressions.test(branch.probability) if plain else self._chance(branch)
         self._ways(test, pc + 1, branch.otherwise)
         return None
@@ -290,7 +286,7 @@ class SessionText:
         if not self.expressions.is_work(run.work):
             with self.lines.block(f"if not (0.0 <= {work} < INF):"):
                 self.lines.add(f"return fail_with(s, {site}, s.serial[slot], {place}, {work})")
-        with self.lines.block(f"if {work} != 0.0:"):
+        with self.lines.block(f"if {work} > 0.0:"):
             self.lines.add("s.left = left", f"s.pc[slot] = {after}")
             if self._learns:
                 self.lines.add(f"learn_joined(s, {place})")
@@ -364,28 +360,3 @@ def _less(keys: list[str], kept: list[str]) -> str:
     for key, old in reversed(list(zip(keys, kept, strict=True))):
         out = f"{key} < {old}" if out == "False" else f"({key} < {old} if {key} != {old} else {out})"
     return out
-
-
-def _is_test(expr: e.Expr) -> bool:
-    """Whether the value is certainly 0 or 1."""
-    if isinstance(expr, e.Unary):
-        return expr.op == "!"
-    return isinstance(expr, e.Binary) and expr.op in _TESTS
-
-
-def streams_of(program: p.Program) -> tuple[str, ...]:
-    """The streams that a session draws from: its own, that of its workload."""
-    blocks = [s.expr for s in (*program.init, *program.turn)]
-    session = any(isinstance(i, p.Branch) and not _is_test(i.probability) for i in program.code) or any(
-        _draws(x) for i in program.code for x in flow.expressions(i)
-    )
-    return ("session",) * session + ("workload",) * any(map(_draws, blocks))
-
-
-def _draws(expr: e.Expr) -> bool:
-    return any(isinstance(node, e.Draw) and node.law != "det" for node in e.walk(expr))
-
-
-def begins_ahead(program: p.Program, holds: Holds) -> bool:
-    """Whether the streams of a session begin when the one before it arrives: what its first event needs is ready then."""
-    return isinstance(program.arrivals, p.Poisson | p.Renewal) and not holds.ghosts

@@ -86,6 +86,11 @@ class Sim:
     zeros: i64
     gap: f64
 
+    # the numbers of the program's arrivals: sessions at time 0, how many may be there, the rate
+    first_sessions: i64
+    most_live: i64
+    rate: f64
+
     # clocks
     clock_time: Annotated[F64Array, "clock"]
     clock_order: Annotated[I64Array, "clock"]

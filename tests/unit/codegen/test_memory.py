@@ -177,3 +177,38 @@ def test_indices_of_arrays_that_lie_together_are_checked(build):
         program.call("f", s, 2)
     fault = raised.value
     assert (fault.kind, fault.array, fault.index, fault.length) == ("index", "s.xs", 2, 2)
+
+
+INSIDE = "S_ROW_ROWS = 2\n" + ROWS
+
+
+def test_rows_whose_number_the_text_gives_lie_in_the_record(build):
+    program = build(INSIDE)
+    s = rows_of(program)
+    assert program.call("f", s, 1) == 10.0
+    assert [list(x) for x in (s.xs, s.ks, s.ws, s.apart, s.zs)] == [
+        [1.0, 2.5], [5, 4], [2**64 - 1, 9], [1, 2], [0.0, 10.0]
+    ]  # fmt: skip
+    s.ks[0] = 7
+    assert (program.call("f", s, 0), s.n) == (9.0, 4)
+
+
+def test_rows_in_a_record_need_no_address_and_keep_their_number(tmp_path):
+    outside, inside = (compile_module(NAMES + text, "llvm") for text in (ROWS, INSIDE))
+    sizes = [ctypes.sizeof(type(program.record("S"))) for program in (outside, inside)]
+    assert sizes[1] - sizes[0] == 3 * 2 * 8 - 16
+    again = compile_module(NAMES + INSIDE, "llvm")  # from the cache, which keeps the layout
+    s = rows_of(again)
+    assert again.call("f", s, 1) == 10.0
+    with pytest.raises(ValueError, match=r"S\.ks has 2 items, not 3"):
+        s.ks = array("q", [1, 2, 3])
+    with pytest.raises(TypeError, match=r"S\.ks must be an array of i64"):
+        s.ks = array("d", [1.0, 2.0])
+
+
+def test_indices_of_rows_in_a_record_are_checked(build):
+    program = build(INSIDE, checked=True)
+    with pytest.raises(FaultError) as raised:
+        program.call("f", rows_of(program), 2)
+    fault = raised.value
+    assert (fault.kind, fault.array, fault.index, fault.length) == ("index", "s.xs", 2, 2)
