@@ -149,7 +149,7 @@ def scale(a: Amount, factor: Named) -> Amount:
 @dataclass(frozen=True, slots=True)
 class Work:
     """The law of the work of a visit: first two moments, whether it is exponential, whether it has a density (at least
-    in part), its name for a reader.
+    in part), its name for a reader; `fixed`, and the draws with their multiples whose sum it is.
     """
 
     mean: Named
@@ -157,6 +157,8 @@ class Work:
     exponential: bool
     dense: bool
     law: str
+    fixed: Number = Fraction(0)
+    draws: tuple[tuple[laws.Law, Number], ...] = ()
 
 
 def as_work(amount: Amount) -> Work | Unclear:
@@ -175,7 +177,9 @@ def as_work(amount: Amount) -> Work | Unclear:
     alone = len(samples) == 1 and amount.constant.value == 0
     exponential = alone and samples[0][0].law.name == "exp"
     dense = any(atom.law.name != "geometric" for atom, _ in samples)
-    return Work(mean, mean * mean + variance, exponential, dense, _law_name(amount, samples))
+    draws = tuple((atom.law, factor.value) for atom, factor in samples)
+    name = _law_name(amount, samples)
+    return Work(mean, mean * mean + variance, exponential, dense, name, amount.constant.value, draws)
 
 
 def _law_name(amount: Amount, samples: list[tuple[Sample, Named]]) -> str:

@@ -9,6 +9,7 @@ from serq.closedforms.amounts import ZERO, Named, number
 from serq.closedforms.compose import Answer
 from serq.closedforms.finite_source import MM1N, MMCN
 from serq.closedforms.formula import Formula, Values
+from serq.closedforms.match_takacs import match_takacs
 from serq.closedforms.matches import Binding, Match, NearMiss, attempt, bind, bind_list, bind_table
 from serq.closedforms.networks import CLOSED, CLOSED_CLASSES, CLOSED_RATES
 from serq.closedforms.speeds import Speed, speed, work_problem
@@ -57,7 +58,8 @@ def match_closed(system: System) -> list[Match | NearMiss]:
     parts, problems = parts_of(system, passes, system.source.most)
     if problems:
         formulas = _candidates(system, parts, problems)
-        return [NearMiss(f.name, reason, s.stays[0].span) for f in formulas for s, reason in problems]
+        found = match_takacs(system, passes)
+        return [*found, *(NearMiss(f.name, reason, s.stays[0].span) for f in formulas for s, reason in problems)]
     plain = tuple(tuple(x.value for x in row) for row in passes)
     closed = _Closed(system, plain, parts)
     return [*closed.one_queue(), closed.network()]
