@@ -304,8 +304,12 @@ def test_r32_an_overloaded_queue_is_called_so() -> None:
     linked = program("r32")
     _, report = run(linked, horizon=4000.0, warmup=400.0, checked=False)
     assert report.stability.kind == "growing"
-    with pytest.raises(OutsideFragmentError, match="arrive without a limit"):
+    with pytest.raises(
+        NoSteadyStateError, match="sessions arrive at rate 6/5, and while many wait they leave at rate 1"
+    ):
         pipeline.solve(linked)
+    with pytest.raises(OutsideFragmentError, match="arrive without a limit"):
+        pipeline.explore_chain(linked)
     assert "the utilisation of svc must be below 1" in pipeline.closed_forms(linked).why_not
 
 
