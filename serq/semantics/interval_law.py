@@ -166,13 +166,24 @@ class IntervalLaw:
         wanted = 1.0 - level
         atoms = [float(rest) for rest in (*self.passage.observed, *self.passage.at_once)]
         lowest = min(atoms)
-        if self.tail(lowest).value <= wanted:
+        beyond = self.tail(lowest)
+        doubt = 8 * _CLOSE if beyond.bound is None else beyond.bound
+        if beyond.value <= wanted - doubt:
             return Point(lowest, 0.0)
+        if beyond.value <= wanted + doubt:  # as much as the level may lie at the lowest value itself
+            known = beyond.bound is not None and wanted > 2 * doubt
+            return Point(lowest, self._where(wanted - 2 * doubt, lowest) - lowest if known else None)
+        x = self._where(wanted, lowest)
+        return Point(x, self._doubt(x, wanted))
+
+    def _where(self, wanted: float, lowest: float) -> float:
+        """The least x with P(value > x) <= wanted, which lies above the lowest value."""
         low, high = lowest, lowest + float(self.passage.factor) / self._speed
         while self.tail(high).value > wanted:
             low, high = high, lowest + 2 * (high - lowest)
-        x = float(brentq(lambda at: self.tail(at).value - wanted, low, high, xtol=1e-300, rtol=4 * _CLOSE))
-        return Point(x, self._doubt(x, wanted))
+        if self.tail(low).value <= wanted:
+            return low
+        return float(brentq(lambda at: self.tail(at).value - wanted, low, high, xtol=1e-300, rtol=4 * _CLOSE))
 
     def _doubt(self, x: float, wanted: float) -> float | None:
         """How far the quantile at x may be off: a step beyond which the tail is certainly on the other side."""

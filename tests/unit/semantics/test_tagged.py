@@ -11,7 +11,7 @@ from serq.base.errors import LimitError, OutsideFragmentError
 from serq.ir.program import Program
 from serq.pipeline import SimulateOptions, SolveOptions, distributions, load_text, simulate, solve
 from serq.semantics.distributions import distribution_estimates
-from serq.semantics.interval_law import IntervalLaw
+from serq.semantics.interval_law import IntervalLaw, Point
 
 EXACT = SolveOptions(exact=True)
 
@@ -129,6 +129,27 @@ def test_what_is_observed_at_once() -> None:
     assert law.quantile(0.5) == (law.quantile(0.01))
     assert law.quantile(0.5).value == 0.0
     assert law.quantile(0.9).value == pytest.approx(1.2039728043259361, rel=1e-12)  # ln (1/3 / 0.1)
+
+
+@pytest.mark.parametrize("work", ["1", "1/1000000", "1000000"])
+def test_the_median_where_just_half_is_observed_at_once(work: str) -> None:
+    """Half of the values are 0, so that the median is 0, whatever doubles make of the half."""
+    text = f"""
+        stage d : delay;
+        workload {{ arrive closed(4); }}
+        session {{ loop {{
+          set t0 = now;
+          observe stay = now - t0;
+          run d (~h2({work}, 4));
+          observe stay = now - t0;
+          run d (~exp(1));
+        }} }}
+    """
+    law = laws(text)["stay"]
+    assert law.quantile(0.5).value == 0.0
+    assert 0.0 < law.quantile(0.5).bound < 1e-12 * float(law.moment(1))
+    assert law.quantile(0.51).value > 1e-3 * float(law.moment(1))
+    assert law.quantile(0.49) == Point(0.0, 0.0)
 
 
 def test_a_clock_that_is_read_again_and_again() -> None:
