@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from serq.base.errors import UsageError
-from serq.base.source import Span
+from serq.base.errors import LoadError, UsageError
+from serq.base.source import SourceFile, Span
 from serq.check.overrides import OverrideValue
 from serq.ir import program as p
 from serq.ir.chain import Chain, Solution
@@ -21,6 +21,7 @@ from serq.pipeline import RATIONAL_BY_DEFAULT, SolveOptions, explore_chain, limi
 from serq.semantics.continuous import in_continuous_time
 from serq.semantics.counterfactual import Counterfactual, EventPrice, Solve
 from serq.semantics.solve import stationary
+from serq.syntax.parser import parse_expression
 
 KEPT, CHANGED = "event_as_it_is", "event_changed"
 LOST = "entry lost"
@@ -92,6 +93,8 @@ def statement_of(program: p.Program, event: str, at: str | None) -> p.Run | p.Ho
     kind = p.Run if _changes(event, "work") else p.Hold
     if event != LOST and not _changes(event, "work") and not _changes(event, "reuse"):
         raise UsageError(f"the event is `work := EXPR`, `reuse := EXPR` or `{LOST}`, not {event!r}")
+    if event != LOST:
+        _check_expression(event)
     found = [step for step in program.code if isinstance(step, kind) and _stands(step.span, at)]
     if len(found) == 1:
         return found[0]
@@ -106,6 +109,14 @@ def statement_of(program: p.Program, event: str, at: str | None) -> p.Run | p.Ho
 def _changes(event: str, what: str) -> bool:
     name, sign, expression = event.partition(":=")
     return name.strip() == what and bool(sign) and bool(expression.strip())
+
+
+def _check_expression(event: str) -> None:
+    """UsageError where the event has no expression; what its names mean is found in the program."""
+    try:
+        parse_expression(SourceFile("--do", instead(event)))
+    except LoadError as error:
+        raise UsageError(f"--do {event}: {instead(event)!r} is no expression: {error.diagnostics[0].message}") from None
 
 
 def instead(event: str) -> str:

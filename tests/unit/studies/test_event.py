@@ -90,6 +90,9 @@ def test_by_number_they_add_up() -> None:
         ("work := ~exp(1)", "3", "there is no run at 3"),
         ("work := ~exp(1)", "x:1", "--at takes LINE or LINE:COLUMN"),
         ("entry lost", "1", "there is no hold at 1"),
+        ("work := ~exp(", "20:30", r"--do work := ~exp\(: '~exp\(' is no expression: this `\(` is never closed"),
+        ("work := 1); run think (2", "20:30", "is no expression"),
+        ("reuse :=", None, "the event is `work := EXPR`"),
     ],
 )
 def test_what_is_no_event(event: str, at: str | None, said: str) -> None:
