@@ -55,7 +55,7 @@ def asked(text_or_path: str | Path, event: str, at: str | None, methods: tuple[s
     program = (
         load_text(text_or_path, "replica.sq", sets) if isinstance(text_or_path, str) else load(text_or_path, sets)
     ).program
-    simulation = SimulateOptions(**({"seed": 3, "replications": 120} | options))
+    simulation = SimulateOptions(**({"seed": 3, "replications": 50} | options))
     return answer_event(program, sets, EventQuestion(event, at, methods, SolveOptions(), simulation, follow))
 
 
@@ -154,7 +154,7 @@ def test_the_time_that_pairs_are_followed_is_found() -> None:
     """A queue that is nearly full forgets slowly."""
     sets = {"lam": "0.5"}
     program = load(find("hit_miss").path, sets).program
-    options = SimulateOptions(seed=2, replications=30, horizon=20000.0)
+    options = SimulateOptions(seed=2, replications=16, horizon=20000.0)
     made = twin(program, sets, MISS, "14:16")
     look = look_at(made, options)
     found = twin_price(made, program, look, options)
@@ -168,7 +168,7 @@ def test_the_time_that_pairs_are_followed_is_found() -> None:
 
 
 def test_a_replica_has_a_price_by_simulation_and_by_the_open_formula() -> None:
-    found = asked(REPLICA, "reuse := 0", None, ("exact", "sim", "closed"), replications=60)
+    found = asked(REPLICA, "reuse := 0", None, ("exact", "sim", "closed"), replications=40)
     assert found.exact is None
     assert "kv preempts" in found.no_chain
     assert found.simulated.present.value > 2 * found.simulated.present.half_width > 0
