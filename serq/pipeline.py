@@ -61,7 +61,7 @@ class Solved:
     @property
     def recurrent(self) -> int:
         """Number of recurrent states."""
-        return sum(1 for probability in self.solution.probabilities if probability)
+        return self.chain.size - self.solution.transient
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ def _exact(chain: Chain, states: Sequence[int], answer: StormAnswer) -> Solution
         f"the balance equations hold exactly at all {len(states)} recurrent states",
         "the probabilities add up to 1",
     )
-    return Solution(probabilities, engine_name(True), 0.0, 0.0, checks)
+    return Solution(probabilities, engine_name(True), 0.0, 0.0, checks, chain.size - len(states))
 
 
 def _doubles(chain: Chain, states: Sequence[int], answer: StormAnswer) -> Solution:
@@ -64,4 +64,4 @@ def _doubles(chain: Chain, states: Sequence[int], answer: StormAnswer) -> Soluti
         f"largest |pi Q| is {residual:.1e} of the largest flow through a state; Storm gives no error",
         f"the probabilities add up to 1 within {abs(mass - 1):.1e}",
     )
-    return Solution(tuple(vector), engine_name(False), residual, None, checks)
+    return Solution(tuple(vector), engine_name(False), residual, None, checks, chain.size - len(states))

@@ -142,7 +142,8 @@ class Solution:
 
     `probabilities` are Fractions when `method` is exact. `residual` is the largest |pi Q| relative to the largest flow
     through a state; it is no bound on the error. `bound` is a bound on the sum of the absolute errors of the
-    probabilities, or None. `checks` lists what was verified, in words.
+    probabilities, or None. `checks` lists what was verified, in words. `transient` is the number of states outside the
+    recurrent class; a double that stands for a probability below the smallest one is zero, too.
     """
 
     probabilities: tuple[Number, ...]
@@ -150,3 +151,4 @@ class Solution:
     residual: float
     bound: float | None = None
     checks: tuple[str, ...] = ()
+    transient: int = 0

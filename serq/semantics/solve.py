@@ -72,9 +72,13 @@ def stationary(
     else:
         answer = _solve_doubles(chain, states, method, levels)
     probabilities, name, residual, bound, checks = answer
-    if len(states) < chain.size:
-        checks = (*checks, f"{chain.size - len(states)} of {chain.size} states are transient or not reached")
-    return Solution(_spread(chain.size, states, probabilities), name, residual, bound, checks)
+    transient = chain.size - len(states)
+    if transient:
+        checks = (*checks, f"{transient} of {chain.size} states are transient or not reached")
+    lost = sum(1 for probability in probabilities if not probability)
+    if lost:
+        checks = (*checks, f"{lost} probabilities are below the smallest double and stand as 0")
+    return Solution(_spread(chain.size, states, probabilities), name, residual, bound, checks, transient)
 
 
 def is_rounded(chain: Chain) -> bool:

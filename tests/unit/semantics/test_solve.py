@@ -59,6 +59,16 @@ def test_transient_states_have_probability_zero():
         assert solution.probabilities[0] == 0
         assert solution.probabilities[1:] == pytest.approx((0.75, 0.25))
         assert solution.checks[-1] == "1 of 3 states are transient or not reached"
+        assert solution.transient == 1
+
+
+def test_a_probability_below_the_smallest_double_does_not_make_a_state_transient():
+    """300 states, each a thousandth as likely as the one before: the last is 1e-900."""
+    up = [{1: 1}, *({i - 1: 1000, i + 1: 1} for i in range(1, 299)), {298: 1000}]
+    solution = stationary(make(up), exact=False)
+    assert solution.transient == 0
+    assert solution.probabilities[-1] == 0
+    assert "probabilities are below the smallest double" in solution.checks[-1]
 
 
 @pytest.mark.parametrize("exact", [True, False])
