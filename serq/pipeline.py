@@ -120,16 +120,16 @@ def solve(
 
     An open program without a limit is solved where its states are levels that repeat for ever.
     """
-    if options.limit is None and unlimited(program):
+    if unlimited(program, options):
         return solve_without_limit(program, options)
     return solve_chain(explore_chain(program, options, progress), program, options)
 
 
-def unlimited(program: Program) -> bool:
+def unlimited(program: Program, options: SolveOptions = SolveOptions()) -> bool:
     """Whether nothing but the missing limit of its arrivals keeps the program from being a finite chain."""
     from serq.semantics.unbounded import is_unlimited
 
-    return is_unlimited(program)
+    return options.limit is None and is_unlimited(program, fixed_work=options.phase_type is not None)
 
 
 def solve_without_limit(program: Program, options: SolveOptions = SolveOptions()) -> Solved:

@@ -110,7 +110,7 @@ def solve_program(
 
     Raises what `serq.pipeline.solve` raises, and StormError when the method is `storm` and Storm fails.
     """
-    if options.method != "storm" and options.limit is None and unlimited(program):
+    if options.method != "storm" and unlimited(program, options):
         wanted = (
             True if options.exact or options.method == "dixon" else _ALWAYS_DOUBLES.get(options.method, options.exact)
         )

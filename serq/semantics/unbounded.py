@@ -30,7 +30,7 @@ Profiles = dict[int, dict[Phase, dict[tuple[Phase, int, int, object], Fraction]]
 """By level and phase the coefficients of transitions, by phase and levels up that they lead to, symbol and impulses."""
 
 _LIMITS = (8, 16, 32, 64, 128, 256)
-_LARGEST = 2_000
+_LARGEST = 1_000
 """States up to which levels are looked for."""
 _REPEATED = 4
 """Levels that must be alike before they are taken to repeat."""
@@ -40,11 +40,14 @@ class NoLevels(Exception):  # noqa: N818 - an answer, not a fault
     """The program is no queue of one level; the message says why."""
 
 
-def is_unlimited(program: p.Program) -> bool:
-    """Whether all that keeps the program from being a finite chain is that nobody is turned away."""
+def is_unlimited(program: p.Program, *, fixed_work: bool = False) -> bool:
+    """Whether all that keeps the program from being a finite chain is that nobody is turned away.
+
+    `fixed_work`: phases are to stand for fixed amounts of work.
+    """
     if unlimited_arrivals(program) is None:
         return False
-    found = violations(program)
+    found = violations(program, fixed_work=fixed_work)
     return bool(found) and all(isinstance(d, OpenWithoutLimit) for d in found)
 
 

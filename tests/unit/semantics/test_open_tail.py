@@ -101,6 +101,14 @@ def test_the_number_present() -> None:
     assert tail.quantiles == {"p50": 3, "p90": 10, "p95": 13, "p99": 20}
 
 
+def test_phases_that_stand_for_fixed_work() -> None:
+    """The wait in M/D/1 with k phases is off by exactly W / k."""
+    wait = Fraction(1, 2)  # rho / (2 (1 - rho)), rho = 1/2
+    for k in (1, 4, 16):
+        found = values(solved(text("run svc (1);", lam="0.5"), phase_type=k))
+        assert found["observe.response.mean"] == 1 + wait * (1 + Fraction(1, k))
+
+
 def test_two_servers_have_no_rational_matrix() -> None:
     found = solved(LIMITED["M/H2/2"])
     assert "doubles" in found.solution.method
