@@ -32,6 +32,11 @@ class Script:
         self._next = 0
         self.probability = 1
 
+    def clear(self) -> None:
+        """The runs that are left are given up."""
+        self._taken.clear()
+        self._options.clear()
+
     def choose(self, options: Options) -> Any:
         """The option of this run; the probability of the run is multiplied by its own."""
         place = self._next

@@ -88,6 +88,10 @@ class Events:
         """Time 0: a closed population and a batch arrive, and so does the first session of a Poisson stream."""
         return self._every_script(self._begin)
 
+    def give_up(self) -> None:
+        """Outcomes that were not asked for yet are not wanted."""
+        self._world.script.clear()
+
     def of(self, state: State) -> Iterator[Event]:
         """Everything that can happen next."""
         records = self.codec.records

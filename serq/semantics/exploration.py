@@ -19,7 +19,7 @@ from serq.semantics.describe import Describer
 from serq.semantics.events import Events, Impulse
 from serq.semantics.fragment import unlimited_arrivals, violations
 from serq.semantics.fragment_errors import PopulationGrows
-from serq.semantics.growth import too_many_states
+from serq.semantics.growth import too_many_beginnings, too_many_states
 from serq.semantics.mapping import map_measures, without
 from serq.semantics.memory import check_population
 from serq.semantics.pinned import dropped_ranks
@@ -83,6 +83,10 @@ def with_limit(program: p.Program, limit: int | None) -> p.Program:
     return replace(program, arrivals=replace(program.arrivals, limit=folded))
 
 
+_WAYS = 100_000
+"""Ways to begin beyond which the reference explorer does not wait for the end."""
+_FEW_WAYS = 1000
+"""Ways to begin beyond which the compiled explorer takes over."""
 _SESSION_BYTES = 512
 """What a session of the first state takes at least until the state is packed."""
 _LEAST_MEMORY = 64 << 20
@@ -126,8 +130,10 @@ class Exploration:
         """Find every state, or so many at least; whether all were found. It goes on where it was."""
         if most == 0:
             return False
-        if not self.initial:
-            self._begin()
+        if not self.initial and not self._begin(_WAYS if most is None else _FEW_WAYS):
+            if most is not None:
+                return False
+            raise too_many_beginnings(_WAYS)
         while self._done < len(self.states):
             if most is not None and len(self.states) > most:
                 return False
@@ -137,12 +143,19 @@ class Exploration:
                 self.options.progress(len(self.states), self._done)
         return True
 
-    def _begin(self) -> None:
+    def _begin(self, most: int) -> bool:
+        """Find the initial states; whether so many ways to begin are enough. If not, nothing is found."""
         found: dict[int, Fraction] = {}
-        for probability, state, _ in self.events.initial():
+        for way, (probability, state, _) in enumerate(self.events.initial()):
+            if way == most:
+                self.events.give_up()
+                self.states.clear()
+                self._places.clear()
+                return False
             place = self._place(state)
             found[place] = found.get(place, Fraction(0)) + probability
         self.initial = tuple(found.items())
+        return True
 
     def _place(self, state: State) -> int:
         place = self._places.get(state)

@@ -21,12 +21,15 @@ from serq.semantics import frontier_state as f
 from serq.semantics.events import Events
 from serq.semantics.frontier_lone import Alone, why_not
 from serq.semantics.frontier_tables import NotCompiledError, Tables, wholes
+from serq.semantics.growth import too_many_beginnings
 
 Progress = Callable[[int, int], None]
 _STATES_A_CALL = 20_000
 """Some tens of milliseconds of machine code: so often an interrupt is noticed."""
 _ARCS = 1 << 18
 _MOST_ARCS_OF_A_STATE = 1 << 26
+_MOST_WAYS = 1 << 21
+"""Ways to begin: a few hundred megabytes, and some seconds."""
 _PER_NODE = ("loose_kind", "loose_count", "node_kind", "node_count", "node_in", "node_link", "free_node", "ready")
 _NO_LIMIT = 1 << 62
 
@@ -202,6 +205,8 @@ class FastExploration:
 
     def _make_space(self, name: str) -> None:
         x = self.x
+        if name == "start" and x.arcs_room >= _MOST_WAYS:
+            raise too_many_beginnings(_MOST_WAYS)
         at = (x.done, x.found)
         if name == "search" and x.arcs:
             self._flush()

@@ -46,3 +46,12 @@ def _most_varied(program: p.Program, codec: Codec, states: Sequence[State]) -> t
                 seen.setdefault(f"the queue of pool {name}", set()).add(record.place[1])
     seen["the number of sessions"] = set(Counter(map(len, states)))
     return max(((name, len(values)) for name, values in seen.items()), key=lambda pair: pair[1])
+
+
+def too_many_beginnings(ways: int) -> LimitError:
+    """The error to raise where chance has more ways to place the sessions of time 0 than anybody goes through: n
+    sessions that toss a coin have 2^n.
+    """
+    return LimitError(
+        f"the sessions of time 0 begin in more than {ways} ways: let them begin with work, and choose afterwards"
+    )

@@ -1,6 +1,7 @@
 """The compiled explorer finds the chain of the reference explorer: states, transitions, rewards, labels."""
 
 from fractions import Fraction
+from math import comb
 from pathlib import Path
 
 import pooled_chains
@@ -122,6 +123,28 @@ def test_what_grows_is_named_after_a_look_at_few_sessions(monkeypatch: pytest.Mo
     with pytest.raises(LimitError, match=r"2000 were found\); the queue of stage svc takes the most values"):
         explore(program, ExploreOptions(states=2000))
     assert 0 < sum(looked_at) <= 50_000
+
+
+COINS = """let N = 12; stage a : fifo; stage b : delay; workload { arrive closed(N); }
+session { loop { branch (0.5) { run a (~exp(1)); observe x = 1; } else { run b (~exp(2)); } } }"""
+"""Every session tosses a coin at time 0, which makes 2^N ways to begin, in N + 1 states."""
+
+
+def test_many_ways_to_begin_are_left_to_the_compiled_explorer() -> None:
+    chain = explore(load_text(COINS).program)
+    assert not isinstance(chain.transitions, tuple)
+    assert sorted(x for _, x in chain.initial) == sorted(Fraction(comb(12, k), 2**12) for k in range(13))
+    alike = explore(load_text(COINS, overrides={"N": 5}).program, ExploreOptions(explorer="reference"))
+    assert sorted(x for _, x in alike.initial) == sorted(Fraction(comb(5, k), 2**5) for k in range(6))
+
+
+def test_too_many_ways_to_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("serq.semantics.explore_fast._MOST_WAYS", 1 << 10)
+    with pytest.raises(LimitError, match="sessions of time 0 begin in more than 1024 ways"):
+        explore(load_text(COINS, overrides={"N": 40}).program)
+    monkeypatch.setattr("serq.semantics.exploration._WAYS", 100)
+    with pytest.raises(LimitError, match="sessions of time 0 begin in more than 100 ways"):
+        explore(load_text(COINS).program, ExploreOptions(explorer="reference"))
 
 
 def test_too_little_memory() -> None:
