@@ -59,7 +59,7 @@ class SolveResult(Answers):
 
     def to_dict(self, states: bool = False) -> dict[str, object]:
         """What `serq solve --json` prints; with `states` also the whole stationary vector."""
-        chain, solution = self.solved.chain, self.solved.solution
+        chain, solution, tail = self.solved.chain, self.solved.solution, self.solved.tail
         data = provenance(self.program, "solve", "numpy", "scipy", "python-flint") | {
             "states": chain.size,
             "recurrent": self.solved.recurrent,
@@ -75,6 +75,7 @@ class SolveResult(Answers):
             "truncated": list(chain.truncated),
             "approximated": list(chain.approximated),
             "measures": {e.measure: estimate_json(e) for e in self.estimates},
+            "tail": None if tail is None else {"decay": _number(tail.decay), "quantiles": dict(tail.quantiles)},
             "derivatives": {d.constant: {s.measure: _number(s.derivative) for s in d.slopes} for d in self.derivatives},
             "phase_type": {
                 x.measure: {"coarse": as_json(x.coarse), "fine": as_json(x.fine)}
@@ -83,9 +84,6 @@ class SolveResult(Answers):
             },
             "metastability": None if self.metastability is None else conditions_data(self.metastability),
         }
-        tail = self.solved.tail
-        if tail is not None:
-            data["tail"] = {"decay": _number(tail.decay), "quantiles": dict(tail.quantiles)}
         if states:
             pairs = zip(chain.states, solution.probabilities, strict=True)
             data["distribution"] = [
