@@ -182,7 +182,16 @@ class _Writer:
         every = [*moves.completions(), *(moves.arrivals(*self.arriving) if self.arriving else ())]
         if self.one:
             every += moves.admitted_at_once()
+        if self.lost is not None and self._nobody_enters():
+            # A state without any transition has no long-run rewards in Storm.
+            every.append(Move((self.lost[0],), self.lost[1], (), ()))
         return every, moves.unplaced
+
+    def _nobody_enters(self) -> bool:
+        """Whether every arrival is lost."""
+        arrivals = self.program.arrivals
+        limit = arrivals.limit if isinstance(arrivals, p.Poisson | p.Renewal) else None
+        return limit is not None and p.whole(limit) == 0
 
     def _export(self, every: list[Move]) -> PrismExport:
         if self.home:

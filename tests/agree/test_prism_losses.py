@@ -41,3 +41,13 @@ def test_storm_reads_what_leaves_at_once_as_the_explorer_does(text, changes):
             assert values[measure.numerator] / below == exact[measure.measure.name], measure.measure.name
             compared += 1
     assert compared > 10
+
+
+def test_storm_counts_the_losses_where_nobody_may_enter() -> None:
+    """The only state has no transition of its own, and Storm would find no reward there."""
+    text = (
+        "stage d : delay; workload { arrive poisson(0.3) limit (0); } session { run d (~exp(1)); observe x = 1; end; }"
+    )
+    made = Prism().export(load_text(text).program)
+    lost = next(m for m in made.measures if isinstance(m, ExportedMeasure) and m.measure.name == "sessions.losses")
+    assert check_prism(made.model, {}, [long_run(lost.numerator)]).values == (Fraction(3, 10),)
