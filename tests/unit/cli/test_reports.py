@@ -190,7 +190,9 @@ def test_closed_forms_for_a_person(serq, write) -> None:
     assert several.status == 0
     assert "[" in several.out
     queue = write().read_text()
-    near = serq("closed-form", write(queue.replace("run svc (~exp(1))", "run svc (~det(1))")))
+    near = serq(
+        "closed-form", write(queue.replace("run svc (~exp(1))", "run svc (~det(1))").replace(": fifo", ": fifo(2)"))
+    )
     assert (near.status, near.out.startswith("no formula fits: ")) == (1, True)
 
 
