@@ -3,7 +3,7 @@
 from array import array
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from itertools import accumulate, compress, count, pairwise
 from typing import NamedTuple
 
 from serq.engine.observing import BUCKETS, GROUP, GROUPS, LOWEST, SIDE, bucket_of
@@ -184,7 +184,7 @@ def buckets_of(counts: "array[int]", name: int, least: float, most: float) -> di
         return {}
     first, last = bucket_of(least), bucket_of(most)
     part = counts[name * BUCKETS + first : name * BUCKETS + last + 1]
-    return {i: n for i, n in enumerate(part, first) if n}
+    return dict(zip(compress(count(first), part), compress(part, part), strict=True))
 
 
 def profile_of(counts: "array[int]", rows: int, name: int, names: int, least: float, most: float) -> Profile:
