@@ -77,6 +77,12 @@ def take_out(s: Sim, region: i64, place: i64) -> None:
         look(s, region, base, 0)
 
 
+@cold
+def leave_list(s: Sim, region: i64, place: i64) -> None:
+    """As `take_out`, where it is rare."""
+    take_out(s, region, place)
+
+
 def look(s: Sim, region: i64, base: i64, place: i64) -> None:
     """Find the first of the eight entries from a place on. Of each pair, of each four and of all the least and the
     second are known; where they are the same, the order decides.
@@ -191,7 +197,7 @@ def take_deep(s: Sim, region: i64) -> None:
         note_first(s, region, base, best - base, s.heap_time[best])
     else:
         s.deep[region] = 0
-        take_out(s, region, 0)
+        leave_list(s, region, 0)
 
 
 def push(s: Sim, region: i64, time: f64, order: i64, slot: i64) -> None:
@@ -286,7 +292,7 @@ def remove(s: Sim, region: i64, slot: i64) -> None:
     while s.heap_slot[base + i] != slot:
         i += 1
     if s.deep[region] == 0:
-        take_out(s, region, i)
+        leave_list(s, region, i)
         return
     last = s.heap_size[region] - 1
     s.heap_size[region] = last
