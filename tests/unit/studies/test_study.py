@@ -73,8 +73,8 @@ def test_a_method_that_fails_at_a_point() -> None:
 
 
 def test_what_does_not_apply_is_said_and_is_no_fault() -> None:
-    fixed = QUEUE.replace("~exp(1 / mu)", "1 / mu")
-    done = study(plan("N=2", text=fixed))
+    fixed = QUEUE.replace("~exp(1 / mu)", "1 / mu").replace(": fifo", ": fifo(2)")
+    done = study(plan("N=3", text=fixed))
     (point,) = done.points
     assert set(point.silent) == {"exact", "closed"}
     assert "line 5" in point.silent["exact"]
