@@ -58,10 +58,10 @@ def test_student_over_replications() -> None:
 
 
 def test_batch_means_of_one_run(lone) -> None:
-    """What is merged until it is uncorrelated covers a little too much: 96.2 % of 4 000 intervals. At that coverage a
-    run under another seed has more than 98 % with probability 1e-3, and less than 93 % never.
+    """What is widened by its correlation covers a little too much: 96.2 % of 4 000 intervals. At that coverage a run
+    under another seed has more than 97 % once in ten times, and less than 93 % never.
     """
-    assert 0.93 <= covered([number([result], "batches") for result in lone], float(L)) <= 0.98
+    assert 0.93 <= covered([number([result], "batches") for result in lone], float(L)) <= 0.97
 
 
 def test_a_quantile_of_one_run(lone) -> None:
