@@ -14,7 +14,7 @@ from serq.engine.expressions import Expressions, Surroundings
 from serq.engine.growth_text import GrowthText
 from serq.engine.sites import Site
 from serq.engine.step_text import step_stages
-from serq.engine.streams import begins_ahead, is_test, streams_of
+from serq.engine.streams import begins_ahead, is_test, place_of, streams_of
 from serq.engine.trace_memory import columns_of
 from serq.ir import program as p
 
@@ -40,9 +40,7 @@ class SessionText:
 
     def _stream(self, purpose: str, slot: str = "slot") -> str:
         """Where the words of a session's stream lie."""
-        width = 4 * len(self.streams)
-        place = 4 * self.streams.index(purpose) if purpose in self.streams else 0
-        return f"{width} * {slot} + {place}" if place else f"{width} * {slot}"
+        return place_of(self.streams, purpose, slot)
 
     def places(self) -> tuple[int, ...]:
         """By the number that is kept as a session's `pc`, the instruction at which it rests."""

@@ -6,6 +6,7 @@ from serq.engine.expressions import Expressions, Surroundings, literal
 from serq.engine.holds import Group, Holds
 from serq.engine.room_text import RoomText
 from serq.engine.sites import Site
+from serq.engine.streams import place_of, streams_of
 from serq.ir import expr as e
 from serq.ir import program as p
 
@@ -62,7 +63,8 @@ class SpillText:
             lines.add("waits = 1.0 if is_pinned(s, entry) else 0.0")
             lines.add("s.pools.kept[owner] += 1", "evict(s, pool, entry, units)")
             facts = {"size": "units", "age": "(s.now - released)", "last": "released", "queued": "waits"}
-            expressions.here = Surroundings("owner", None, self.room.initial, facts)
+            stream = place_of(streams_of(self.program), "session", "owner")
+            expressions.here = Surroundings("owner", stream, self.room.initial, facts)
             with lines.block(f"if not {expressions.test(spill.when)}:"):
                 lines.add("disown(s, owner)", "return MORE")
             work = expressions.kept(spill.work)

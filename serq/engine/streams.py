@@ -18,10 +18,17 @@ def is_test(expr: e.Expr) -> bool:
 def streams_of(program: p.Program) -> tuple[str, ...]:
     """The streams that a session draws from: its own, that of its workload."""
     blocks = [s.expr for s in (*program.init, *program.turn)]
-    session = any(isinstance(i, p.Branch) and not is_test(i.probability) for i in program.code) or any(
-        _draws(x) for i in program.code for x in flow.expressions(i)
-    )
-    return ("session",) * session + ("workload",) * any(map(_draws, blocks))
+    spills = [x for pool in program.pools if pool.spill is not None for x in (pool.spill.when, pool.spill.work)]
+    code = [x for i in program.code for x in flow.expressions(i)]
+    session = any(isinstance(i, p.Branch) and not is_test(i.probability) for i in program.code)
+    return ("session",) * (session or any(map(_draws, code + spills))) + ("workload",) * any(map(_draws, blocks))
+
+
+def place_of(streams: tuple[str, ...], purpose: str, slot: str) -> str:
+    """Where the words of the stream that the session of a slot has for a purpose lie."""
+    width = 4 * len(streams)
+    place = 4 * streams.index(purpose) if purpose in streams else 0
+    return f"{width} * {slot} + {place}" if place else f"{width} * {slot}"
 
 
 def _draws(expr: e.Expr) -> bool:

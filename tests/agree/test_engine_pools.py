@@ -57,6 +57,14 @@ BY_HAND = {
     + WORKLOAD
     + "session { loop { set u = 1 + ~bernoulli(0.5) * 2; hold kv (u) {\n"
     "run s (~exp(1 + u - cached - cachedin(host) / 9)); } cache (u); run think (~exp(2)); } }",
+    "spills that draw, of sessions that draw nothing else": "pool kv { cap 4; spill host via out (~exp(1))\n"
+    "when (~bernoulli(0.7)); } pool host { cap 50; } stage out : delay; stage s : fifo;\n"
+    "workload { arrive poisson(0.5); }\n"
+    "session { observe at = now; hold kv (2) { run s (1); } cache (2); }",
+    "spills that draw": "pool kv { cap 5; spill host via out (~uniform(0, 2)) when (size > 0); } pool host { cap 9; }\n"
+    "stage s : ps(1); stage out : fifo(3); stage think : delay;\n"
+    + WORKLOAD
+    + "session { loop { hold kv (2) { run s (~exp(1)); } cache (2); run think (~exp(2)); } }",
 }
 
 

@@ -64,8 +64,10 @@ class _Writer:
         if self.maybe(0.6):
             options.append(self.pick("preempt lifo;", f"preempt by ({self.keys(_VICTIMS)});", "preempt none;"))
         if self.tier and name != "tier" and self.maybe(0.6):
-            work = self.pick("0", "size / 4", "~det(0.5)", "size > 1 ? 0.25 : 0", "need / 8")
-            test = self.pick("1", "size > 1", "age > 0.5", "queued", "!queued && need > 1", "serial % 2")
+            work = self.pick("0", "size / 4", "~det(0.5)", "~exp(0.3)", "size > 1 ? 0.25 : 0", "need / 8")
+            test = self.pick(
+                "1", "size > 1", "age > 0.5", "queued", "~bernoulli(0.6)", "!queued && need > 1", "serial % 2"
+            )
             options.append(f"spill tier via {self.random.choice(self.stages)} ({work}) when ({test});")
         self.random.shuffle(options)
         return f"pool {name} {{ {' '.join(options)} }}"
