@@ -28,7 +28,7 @@ class Constants:
         self._integers: set[str] = set()
         for stage in program.stages:
             if isinstance(stage.kind, p.Fifo):
-                self._mark_integer(stage.kind.servers)
+                self._keep_whole(stage.kind.servers)
 
     @property
     def integers(self) -> frozenset[str]:
@@ -54,32 +54,48 @@ class Constants:
 
     def whole(self, folded: p.Folded) -> Piece:
         """The text of a population or limit; its constants are integers."""
-        if not self._mark_integer(folded):
-            for inner in e.walk(folded.expr):
-                if isinstance(inner, e.Const):
-                    self.partial.shaping.add(inner.name)
-            return literal(Fraction(folded.exact))
-        return self._printer().number(folded.expr)
+        return self._printer().number(folded.expr) if self._keep_whole(folded) else literal(Fraction(folded.exact))
 
     def is_open(self, folded: p.Folded) -> bool:
         """Whether a constant that stays open is in the expression."""
-        names = _named(folded.expr)
-        inner = {n for name in names for n in _named(self.program.constant(name).folded.expr)}
-        return any(not self._fixed(name) for name in names | inner)
+        return self.opens(folded.expr)
 
-    def _mark_integer(self, folded: p.Folded) -> bool:
-        """Note that the constants of the expression are whole numbers; False when it cannot stay an expression."""
+    def opens(self, expr: e.Expr) -> bool:
+        """Whether the expression has a constant that stays open."""
+        return any(map(self._varies, _named(expr)))
+
+    def _varies(self, name: str) -> bool:
+        if self._fixed(name):
+            return False
+        constant = self.program.constant(name)
+        return self._is_literal(constant) or self.is_open(constant.folded)
+
+    def _keep_whole(self, folded: p.Folded) -> bool:
+        """Declare the constants of a count as integers; where it would be whole for some of their values only, they are
+        fixed, and the answer is False.
+        """
+        if self._is_whole(folded):
+            self._mark_integer(folded)
+            return True
+        self.partial.shaping |= _named(folded.expr)
+        return False
+
+    def _is_whole(self, folded: p.Folded) -> bool:
+        """Whether the expression is whole for all whole values of its constants."""
         nodes = e.walk(folded.expr)
-        if any(isinstance(n, e.Binary) and n.op in ("/", "%") for n in nodes):
-            return False
-        names = {n.name for n in nodes if isinstance(n, e.Const)}
-        if any(Fraction(self.program.constant(n).folded.exact).denominator != 1 for n in names):
-            return False
-        for name in names:
+        names = _named(folded.expr)
+        return (
+            not any(isinstance(n, e.Binary) and n.op in ("/", "%") for n in nodes)
+            and all(Fraction(n.value).denominator == 1 for n in nodes if isinstance(n, e.Num))
+            and all(Fraction(self.program.constant(n).folded.exact).denominator == 1 for n in names)
+            and all(self._is_whole(c.folded) for c in map(self.program.constant, names) if not self._is_literal(c))
+        )
+
+    def _mark_integer(self, folded: p.Folded) -> None:
+        for name in _named(folded.expr):
             self._integers.add(name)
             if not self._is_literal(self.program.constant(name)):
                 self._mark_integer(self.program.constant(name).folded)
-        return True
 
     def _printer(self) -> Printer:
         def state(node: e.StageState | e.PoolState | e.Context) -> Piece:
@@ -92,15 +108,27 @@ class Constants:
         return isinstance(constant.folded.expr, e.Num) or constant.overridden
 
     def _fixed(self, name: str) -> bool:
+        """Whether it has a number; what follows from others only where they have, and what a fixed one follows from."""
         constant = self.program.constant(name)
-        return name in self.partial.shaping or isinstance(constant.folded.exact, float) or self._not_asked(name)
+        if isinstance(constant.folded.exact, float) or name in self._shaping():
+            return True
+        asked = self.keep_open is None or name in self.keep_open
+        return not asked and (self._is_literal(constant) or not self.is_open(constant.folded))
 
-    def _not_asked(self, name: str) -> bool:
-        return self.keep_open is not None and name not in self.keep_open
+    def _shaping(self) -> set[str]:
+        """The constants that shape the structure, and those that these follow from."""
+        out: set[str] = set()
+        todo = set(self.partial.shaping)
+        while todo:
+            out |= todo
+            inner = [self.program.constant(n) for n in todo]
+            todo = {n for c in inner if not self._is_literal(c) for n in _named(c.folded.expr)} - out
+        return out
 
     def closed_names(self) -> list[str]:
         """The declared constants that had to be fixed."""
-        return [n for n in self.used if n in self.partial.shaping]
+        shaping = self._shaping()
+        return [c.name for c in self.program.constants if c.name in shaping]
 
     def open_values(self) -> Mapping[str, Number]:
         """The identifiers that are left open, with the program's values."""

@@ -194,15 +194,14 @@ class _Writer:
         return limit is not None and p.whole(limit) == 0
 
     def _export(self, every: list[Move]) -> PrismExport:
-        if self.home:
-            check_gathering(self.automaton, self.home, self.reached or ())
+        possible = check_gathering(self.automaton, self.home, self.reached or ()) if self.home else ()
         population = self.population
         rewards = Rewards(self.automaton, self.layout, self.stores, every, self.names, self.printer)
         rewards.lost = self.lost
         measures = rewards.measures()
         formulas = Formulas(self.layout, self.stores, self.names, self.printer, population)
         counters, commands = self._counters(formulas), self._commands(every, formulas)
-        texts, labels, requires = formulas.texts(), self._labels(), tuple(self._requires())
+        texts, labels, requires = formulas.texts(), self._labels(), tuple(dict.fromkeys(self._requires(possible)))
         # The constants come last: they are those that have been used.
         model = CounterModel(
             tuple(self._remarks(population, requires, immediate=self.one)),
@@ -225,8 +224,11 @@ class _Writer:
             self._calls(model.immediate),
         )
 
-    def _requires(self) -> Iterator[str]:
-        """What must be true of the constants that stay open."""
+    def _requires(self, possible: Sequence[e.Expr]) -> Iterator[str]:
+        """What must be true of the constants that stay open, these probabilities being positive."""
+        for chance in possible:
+            if self.constants.opens(chance):
+                yield self._positive(chance)
         arrivals = self.program.arrivals
         population_open = isinstance(arrivals, p.Closed) and self.constants.is_open(arrivals.population)
         for store in self.stores.values():
@@ -242,6 +244,13 @@ class _Writer:
             if store.full and (population_open or not store.exact):
                 room = cap if store.step == 1 else f"floor({store.cap.at(PRODUCT)} / {store.step})"
                 yield f"{room} < {self.population.at(SUM)}"
+
+    def _positive(self, chance: e.Expr) -> str:
+        match chance:
+            case e.Binary(op="-", left=e.Num(value=1), right=other):
+                return f"{self.printer.number(other).at(SUM)} < 1"
+            case _:
+                return f"{self.printer.number(chance).at(SUM)} > 0"
 
     # -- population ------------------------------------------------------------------------------------------------
 
@@ -295,10 +304,11 @@ class _Writer:
 
     def _remarks(self, population: Piece, requires: Sequence[str], *, immediate: bool) -> list[str]:
         program = self.program.name
+        others = "others that this is valid for" if requires else "any others"
         lines = [
             f"{program}: exported by serQ; one bounded integer per program point, class and phase.",
             *([f"Valid for {' and '.join(requires)}; other constants are refused."] if requires else []),
-            f"The values in {program}.props are those at the constants of the program; any others may be given.",
+            f"The values in {program}.props are those at the constants of the program; {others} may be given.",
             *self._calls(immediate),
         ]
         for name, identifier in self.names.renamed().items():

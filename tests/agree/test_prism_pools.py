@@ -84,6 +84,65 @@ def test_a_cache_as_large_as_the_population_is_another_program() -> None:
         assert compared(export, case, answer) > 20
 
 
+CACHE = """let N = 4; let K = 2; let M = 3; let q = 0.4; let D = 4; stage svc : ps(1); stage think : delay;
+pool kv { cap CAP; } pool slots { cap M; } workload { arrive closed(N); }
+session { loop { set t = now; BODY observe r = now - t; run think (~exp(4)); } } run { horizon 1; }"""
+HOLD = "hold kv (1) { run svc (~exp(cached ? 1 : 3)); } cache (1);"
+FIXED_CAPS = {
+    "literal": ("2", HOLD, "2 < N", ""),
+    "set aside": ("K", HOLD, "K < N", "K"),
+    "two pools": ("K", f"hold slots (1) {{ {HOLD} }}", "K < N", "K, M"),
+    "half": ("D / 2", HOLD, "2 < N", "D"),
+    "half of a let": ("H", HOLD, "2 < N", "D, H"),
+    "not always whole": ("0.5 * D", HOLD, "2 < N", "D"),
+}
+"""Cap and body, then the condition and the constants that are fixed."""
+
+
+def cached(cap: str, body: str, sets: Sets) -> Program:
+    text = CACHE.replace("CAP", cap).replace("BODY", body)
+    return load_text(text.replace("let D = 4;", "let D = 4; let H = D / 2;"), overrides=dict(sets)).program
+
+
+@pytest.mark.parametrize("name", FIXED_CAPS)
+def test_too_few_sessions_for_a_cap_that_is_fixed_are_refused(name: str) -> None:
+    cap, body, condition, fixed = FIXED_CAPS[name]
+    keep = frozenset({"N"}) if name == "set aside" else None
+    export = Prism(keep_open=keep).export(cached(cap, body, {}))
+    assert export.counters.requires == (condition,)
+    assert f"// Valid for {condition}; other constants are refused.\n" in export.model
+    assert name == "set aside" or not fixed or f"depends on them: {fixed}.\n" in export.model
+    cases = [cached(cap, body, {"N": n}) for n in ("3", "2", "1")]
+    right, *few = run_storm([job_of(export, case) for case in cases for job_of in (prism_job_of, jani_job_of)][1:])
+    assert compared(export, cases[0], right) > 20
+    assert all(isinstance(outcome, StormFailure) for outcome in few)
+
+
+def test_a_cache_that_nobody_comes_to_fill_is_another_program() -> None:
+    """The text begins with what the cache holds once all have come there; who never holds anything fills none."""
+    sometimes = f"branch (q) {{ {HOLD} }}"
+    export = Prism().export(cached("K", sometimes, {}))
+    assert export.counters.requires == ("q > 0", "K >= 1", "K < N")
+    cases = [cached("K", sometimes, {"q": q}) for q in ("1", "0.75", "0")]
+    jobs = [job_of(export, case) for case in cases for job_of in (prism_job_of, jani_job_of)]
+    answers = run_storm(jobs)
+    for case, answer in zip((cases[0], cases[0], cases[1], cases[1]), answers, strict=False):
+        assert compared(export, case, answer) > 20
+    assert all(isinstance(outcome, StormFailure) for outcome in answers[4:])
+    rarely = f"branch (1 - q) {{ observe idle = 1; }} else {{ {HOLD} }}"
+    assert Prism().export(cached("K", rarely, {})).counters.requires == ("1 - q < 1", "K >= 1", "K < N")
+    either = f"branch (q) {{ {HOLD} }} else {{ hold kv (1) {{ run svc (~exp(2)); }} cache (1); }}"
+    assert (
+        "// Valid for K >= 1 and K < N; other constants are refused." in Prism().export(cached("K", either, {})).model
+    )
+
+
+def test_a_cache_that_is_filled_when_others_let_it_has_no_counters() -> None:
+    """Never here, where 3 units are free of 2: no cache, while the text would begin with a full one."""
+    with pytest.raises(NotSymbolicError, match="a cache that every session comes to fill, whatever the others do"):
+        Prism().export(cached("K", f"branch (free(kv) > 2) {{ {HOLD} }}", {}))
+
+
 def test_the_hit_ratio_of_a_cache_of_a_size_that_nobody_exported() -> None:
     """30 sessions and 3 units: no chain was explored for it. Little's law ties two rewards to each other."""
     export = Prism().export(program("lru_ps", {}))

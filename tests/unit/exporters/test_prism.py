@@ -46,6 +46,21 @@ def test_a_let_made_of_lets_keeps_its_expression() -> None:
     assert set(done.open_constants) == {"mu", "Z"}
 
 
+def test_what_follows_from_an_open_constant_is_open_with_it() -> None:
+    text = f"let N = 3; let nu = 1; let mu = 2 * nu; let Z = 1; {HEAD} workload {{ arrive closed(N); }}"
+    done = export(f"{text} session {{ {CYCLE} }}", keep_open=frozenset({"nu"}))
+    assert "const double nu;\nconst double mu = 2 * nu;\n" in done.model
+    assert done.open_constants == {"nu": 1}
+
+
+def test_what_a_fixed_constant_follows_from_is_fixed_and_named_too() -> None:
+    items = "let D = 4; let N = D / 2; let mu = D; let Z = 1; " + HEAD
+    done = queue(CYCLE, "closed(N)", items)
+    assert "// Fixed, because the structure depends on them: D, N." in done.model
+    assert "const double D = 4;\nconst double mu = D;\n" in done.model
+    assert set(done.open_constants) == {"Z"}
+
+
 def test_a_constant_that_shapes_the_structure_is_fixed_and_named() -> None:
     items = "let K = 2; " + HEAD
     done = queue("loop { branch (K > 1) { run svc (~exp(K)); } run think (~exp(1)); }", items=items)
