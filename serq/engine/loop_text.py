@@ -90,15 +90,20 @@ class LoopText:
         lines.add("")
 
     def run(self) -> None:
-        """The loop over events; a call begins with what the beginning of the run has left to do."""
+        """The loop over events; a call begins with what the beginning of the run has left to do.
+
+        A call may end where the state has settled. What is left waiting there waits for the next clock, so that the
+        next call goes on behind that: `s.settled` says so in programs in which something may wait.
+        """
         lines = self.lines
         with lines.block("def run(s: Sim, most: i64) -> i64:"):
             lines.add("slot = next_ready(s)", "done = 0")
             with lines.block("while True:"):
-                self._settle()
+                self._settle_once()
                 self._rest()
                 self._next()
                 self._pass_time()
+                lines.add(*(["s.settled = 0"] if self._may_wait() else []))
                 lines.add("s.events += 1", "slot = fire(s, k)", "if slot == FAILED:", "    return FAULT")
                 if self.learns:
                     arriving = "k != 0" if -1 in self.sources else "True"
@@ -159,6 +164,19 @@ class LoopText:
             lines.add("if s.pools.vacant < s.pools.reserve or s.pools.short != 0:", "    return GROW")
         if self.keep_samples:
             lines.add("if s.log_size + s.log_reserve > s.log_cap:", "    return DRAIN")
+
+    def _may_wait(self) -> bool:
+        """Whether anything may be left waiting for the next clock that would not wait if the state settled again."""
+        return bool(self.program.pools or self.steps)
+
+    def _settle_once(self) -> None:
+        """Settle after an event, and not again where a call goes on after the one before it."""
+        if not self._may_wait():
+            self._settle()
+            return
+        with self.lines.block("if s.settled == 0:"):
+            self._settle()
+            self.lines.add("s.settled = 1")
 
     def _settle(self) -> None:
         """Run whoever is ready, then let the pools admit and the step stages start, until nothing more happens."""

@@ -58,6 +58,7 @@ class Sim:
     most_ends: i64
     passages: i64
     changed: i64
+    settled: i64
 
     # sessions, per slot; `words` has 4 for each stream that the program draws from, and `attrs` as many as there are
     # attributes; `flags` says which attributes have been set

@@ -114,13 +114,17 @@ class TimedEvents(Events):
         return self._strike_all()
 
     def _strike_all(self) -> State:
-        """Ring the clocks without any time left, those that are set for this very instant among them."""
+        """Ring the clocks without any time left, those that are set for this very instant among them.
+
+        The state has settled after each, and is not to settle again: what joins a queue while an iteration is put
+        together waits for the next clock.
+        """
         clocks = self._world.clocks
         due = {key for key, clock in clocks.items() if clock.left == 0}
         for _ in range(_MOST_AT_ONE_INSTANT):
             key = next((key for key, clock in clocks.items() if clock.left == 0), None)
             if key is None:
-                return self._settle()
+                return self.codec.encode(self._machine.configuration, self._world.phases)
             if key not in due:
                 self._alike.clear()  # its sessions have moved since the instant began
             due.discard(key)

@@ -4,18 +4,15 @@ from dataclasses import replace
 
 import pytest
 from deployments import deployment
-from engines import assert_same, events_of_both, short
+from engines import assert_same, assert_same_outcome, events_of_both, short
 from step_programs import step_program, traced_program
 
-from serq.base.errors import RunError
 from serq.codegen import jit
 from serq.engine.supported import why_not
 from serq.engines import run_compiled
-from serq.ir.program import Program, Step
+from serq.ir.program import Step
 from serq.models import shipped
 from serq.pipeline import load, load_text
-from serq.semantics.options import RunOptions
-from serq.semantics.reference import simulate
 
 pytestmark = pytest.mark.usefixtures("own_cache")
 
@@ -78,22 +75,6 @@ def test_generated_deployments(seed, backend, tmp_path):
 def test_most_deployments_are_compiled():
     compiled = sum(why_not(load_text(deployment(seed, compiled=True).text).program) is None for seed in range(20))
     assert compiled >= 15
-
-
-def assert_same_outcome(program: Program, options: RunOptions, backend: str, bounds_checked: bool) -> None:
-    try:
-        expected = simulate(program, options)
-    except RunError as error:
-        stopped = error
-    else:
-        stopped = None
-    if stopped is not None:
-        with pytest.raises(RunError) as found:
-            run_compiled(program, options, 1, backend=backend, bounds_checked=bounds_checked, opt=0)
-        assert found.value.diagnostics == stopped.diagnostics
-        return
-    (run,) = run_compiled(program, options, 1, backend=backend, bounds_checked=bounds_checked, opt=0).results
-    assert_same(run, expected)
 
 
 @pytest.mark.parametrize("name", ["vllm", "two_resource"])

@@ -5,6 +5,9 @@ from array import array
 from collections.abc import Iterable
 from dataclasses import astuple, replace
 
+import pytest
+
+from serq.base.errors import RunError
 from serq.codegen.program import Backend
 from serq.engines import run_compiled
 from serq.ir.program import Program
@@ -53,6 +56,23 @@ def events_of_both(
     ).results
     assert_same(found, expected)
     return expected.events
+
+
+def assert_same_outcome(program: Program, options: RunOptions, backend: Backend, bounds_checked: bool = True) -> None:
+    """Both engines do the same, or stop for the same reasons."""
+    try:
+        expected = simulate(program, options)
+    except RunError as error:
+        stopped = error
+    else:
+        stopped = None
+    if stopped is not None:
+        with pytest.raises(RunError) as found:
+            run_compiled(program, options, 1, backend=backend, bounds_checked=bounds_checked, opt=0)
+        assert found.value.diagnostics == stopped.diagnostics
+        return
+    (run,) = run_compiled(program, options, 1, backend=backend, bounds_checked=bounds_checked, opt=0).results
+    assert_same(run, expected)
 
 
 def assert_same(found: RunResult, expected: RunResult) -> None:

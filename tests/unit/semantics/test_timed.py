@@ -9,8 +9,9 @@ from timed_programs import PROGRAMS, SEMI_MARKOV, SLOTTED
 
 from serq.base.errors import LimitError, OutsideFragmentError, UsageError
 from serq.ir.expr import Number
-from serq.pipeline import Solved, SolveOptions, load_text, solve
+from serq.pipeline import SimulateOptions, Solved, SolveOptions, load_text, run_options, solve
 from serq.semantics.between import spread
+from serq.semantics.reference import simulate
 
 UNLUMPED = SolveOptions(unlumped=("symmetry", "dead_values", "service_order", "pinned_ranks"))
 
@@ -130,6 +131,38 @@ def test_a_spread_is_an_exponential() -> None:
     assert spread([{}], Fraction(3)).stayed == (3,)
     with pytest.raises(LimitError, match="too many to follow"):
         spread([{1: Fraction(10**6)}, {0: Fraction(1)}], Fraction(1))
+
+
+# -- what waits for the next clock -------------------------------------------------------------------------------------
+
+NESTED = """
+    let first = 0;
+    pool reqs { cap 2; admit via engine; }
+    pool kv { cap 8; }
+    stage engine : step { budget 8; cost 1; }
+    stage think : delay;
+    workload { arrive closed(2); }
+    session {
+      run think (first * (serial + 1) / 2);
+      loop { hold reqs (1) { hold kv (1) { run engine decode (2); } } run think (%s); }
+    }
+"""
+
+
+def test_a_claim_that_joins_while_an_iteration_is_put_together_waits_for_the_next_clock() -> None:
+    """Whoever decodes is there from the start of an iteration on, so that two tokens take two of them, never more.
+
+    Sessions that decode for three iterations and think for one are never both away: each is admitted while an
+    iteration of the other is put together, and waits for memory until that one is over.
+    """
+    found = solved(NESTED % "~geometric(0.5)", SolveOptions(exact=True))
+    assert values(found)["stage.engine.sojourn"] == 2
+    text = (NESTED % "1").replace("decode (2)", "decode (3)")
+    program = load_text(text, "t.sq", {"first": "1"}).program
+    assert values(solve(program, SolveOptions(exact=True)))["pool.kv.queue_wait"] == 1
+    run = simulate(program, run_options(program, SimulateOptions(horizon=500.0, warmup=100.0)))
+    waits = run.series["pool.kv.queue_wait"]
+    assert sum(waits.numerator) == sum(waits.denominator) > 100
 
 
 # -- lumping -----------------------------------------------------------------------------------------------------------
