@@ -159,8 +159,12 @@ class Codec:
                 out[serial_of(job)] = (stage, code(job.work), WAITING, rank)
             for rank, job in enumerate(state.serving.values()):
                 order = WAITING if self._quotients.service_order else rank
-                out[serial_of(job)] = (stage, code(job.work), phases[job.number], order)
+                out[serial_of(job)] = (stage, *self._in_service(job, phases, order))
         return out
+
+    def _in_service(self, job: Job, phases: Phases, order: int) -> tuple[Any, ...]:
+        """How far the service of a job is."""
+        return self._laws.code(job.work), phases[job.number], order
 
     def _admission_ranks(self, configuration: Configuration) -> dict[int, int]:
         """Ranks of admission among the holds that a preemption may choose from."""

@@ -20,7 +20,7 @@ from serq.semantics.fragment_errors import OpenWithoutLimit
 from serq.semantics.generator import Rows, band_order, integer_generator, merged_rates, sparse_rates
 from serq.semantics.matrix_geometric import Passage, Tail, next_level, passage
 from serq.semantics.rational import eliminate, lift
-from serq.semantics.unbounded import Levels, NoLevels, levels_of
+from serq.semantics.unbounded import Levels, NoLevelsError, levels_of
 
 LARGEST_RATIONAL = 400
 """States below the first level that repeats, it included, up to which answers are rational unless somebody asks."""
@@ -62,7 +62,7 @@ def solve_unlimited(program: p.Program, options: ExploreOptions, exact: bool | N
         levels = levels_of(program, options)
         blocks = levels.blocks()
         above, below = blocks.drift()
-    except (NoLevels, LimitError) as reason:
+    except (NoLevelsError, LimitError) as reason:
         note = Note(message=f"no matrix-geometric solution either: {reason}")
         raise OutsideFragmentError(program.source, [OpenWithoutLimit(span=span, notes=(note,))]) from None
     if above >= below:

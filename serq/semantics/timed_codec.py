@@ -45,30 +45,27 @@ class TimedCodec(Codec):
         self._asked = _asked(control, self._steps)
         self._positions = any(isinstance(x, p.Run) and x.growing is not None for x in control.program.code)
         self._admissions: dict[int, int] = {}
+        self._ranks: dict[object, int] = {}
 
     # -- encoding ----------------------------------------------------------------------------------------------------
 
     def _at_stages(self, configuration: Configuration, phases: Phases) -> dict[int, tuple[Any, ...]]:
         self._admissions = self._latest_admissions(configuration)
-        clocks = {key: rank for rank, key in enumerate(self._world.clocks)}
-        out: dict[int, tuple[Any, ...]] = {}
-        code = self._laws.code
+        self._ranks = {key: rank for rank, key in enumerate(self._world.clocks)}
+        out = super()._at_stages(configuration, phases)
         for stage, state in enumerate(configuration.stages):
-            for rank, job in enumerate(state.waiting):
-                out[serial_of(job)] = (stage, code(job.work), WAITING, rank)
-            for rank, job in enumerate(state.serving.values()):
-                order = WAITING if self._quotients.service_order else rank
-                clock = self._world.clocks.get(job.number)
-                if clock is None:
-                    out[serial_of(job)] = (stage, code(job.work), phases[job.number], order)
-                else:
-                    out[serial_of(job)] = (stage, clock.law, clock.left, order, clocks[job.number])
             given = {job.number: (rank, tokens) for rank, (job, tokens) in enumerate(state.batch or ())}
             strangers = (job for job in state.residents if job.order[0])
             joined = {job.number: rank for rank, job in enumerate(strangers)}
             for job in state.residents:
                 out[serial_of(job)] = self._resident(stage, job, given.get(job.number, (IDLE, 0)), joined)
         return out
+
+    def _in_service(self, job: Job, phases: Phases, order: int) -> tuple[Any, ...]:
+        clock = self._world.clocks.get(job.number)
+        if clock is None:
+            return super()._in_service(job, phases, order)
+        return clock.law, clock.left, order, self._ranks[job.number]
 
     def _resident(self, stage: int, job: Job, given: tuple[int, Any], joined: dict[int, int]) -> tuple[Any, ...]:
         assert job.session is not None

@@ -36,7 +36,7 @@ _REPEATED = 4
 """Levels that must be alike before they are taken to repeat."""
 
 
-class NoLevels(Exception):  # noqa: N818 - an answer, not a fault
+class NoLevelsError(Exception):
     """The program is no queue of one level; the message says why."""
 
 
@@ -98,18 +98,18 @@ class Levels:
 
 
 def levels_of(program: p.Program, options: ExploreOptions) -> Levels:
-    """The levels of a program for which `is_unlimited` holds. NoLevels says why there are none."""
+    """The levels of a program for which `is_unlimited` holds. NoLevelsError says why there are none."""
     why = _reads_numbers(program)
     if why:
-        raise NoLevels(why)
-    reason = NoLevels("no levels were found")
+        raise NoLevelsError(why)
+    reason = NoLevelsError("no levels were found")
     for limit in _LIMITS:
         exploration = Exploration(program, replace(options, limit=limit, states=_LARGEST + 1, explorer="reference"))
         if not exploration.run(_LARGEST):
             break
         try:
             return _Search(exploration, limit).levels()
-        except NoLevels as found:
+        except NoLevelsError as found:
             reason = found
     raise reason
 
@@ -163,7 +163,7 @@ class _Search:
             level = self.contents[i][grows]
             phase = frozenset((kind, n) for kind, n in self.contents[i].items() if kind != grows)
             if level in place.setdefault(phase, {}):
-                raise NoLevels("in the line whose length grows, sessions of several kinds stand in many orders")
+                raise NoLevelsError("in the line whose length grows, sessions of several kinds stand in many orders")
             place[phase][level] = i
             where[i] = phase, level
         return self._repeating(place, where)
@@ -180,7 +180,7 @@ class _Search:
         if len(growing) != 1:
             lines = sorted({self.names[kind] for kind in growing if kind in self.names})
             many = f"{len(growing)} kinds of sessions pile up (lines {', '.join(map(str, lines))})"
-            raise NoLevels(f"{many}, and a matrix-geometric solution has a single level")
+            raise NoLevelsError(f"{many}, and a matrix-geometric solution has a single level")
         return growing[0]
 
     def _repeating(self, place: dict[Phase, dict[int, int]], where: dict[int, tuple[Phase, int]]) -> Levels:
@@ -192,10 +192,10 @@ class _Search:
         while first > 0 and profiles[first - 1] == profiles[top]:
             first -= 1
         if top - first < _REPEATED:
-            raise NoLevels("its levels are not alike: rates or phases go on changing as the queue grows")
+            raise NoLevelsError("its levels are not alike: rates or phases go on changing as the queue grows")
         jumps = {dm for arcs in profiles[top].values() for (_, dm, _, _) in arcs}
         if jumps - {-1, 0, 1}:
-            raise NoLevels("several sessions of the line may come or go at once")
+            raise NoLevelsError("several sessions of the line may come or go at once")
         return Levels(self.chain, place, tuple(profiles[top]), first, top)
 
     def _profiles(self, where: dict[int, tuple[Phase, int]], top: int) -> Profiles:

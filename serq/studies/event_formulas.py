@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from serq.closedforms.arguments import Argument
 from serq.closedforms.registry import evaluate
 from serq.ir import program as p
 from serq.ir.expr import double
@@ -163,8 +164,8 @@ def _means(s: _Station) -> dict[str, float]:
     return {"sh": float(s.works.kept.mean()), "sm": float(s.works.other.mean())}
 
 
-def _finite(s: _Station) -> dict[str, object]:
-    return {"N": Fraction(s.sources or 0), "m": s.mean, "Z": s.think} | _means(s)
+def _finite(s: _Station) -> dict[str, Argument]:
+    return {"N": Fraction(s.sources or 0), "m": s.mean, "Z": s.think, **_means(s)}
 
 
 def _sources(s: _Station, works: str) -> str:
@@ -182,8 +183,10 @@ def _prefill(s: _Station) -> str:
     return "; one request at a time, and only prefill takes time" if s.serial else ""
 
 
-def _asked(title: str, formula: str, arguments: Mapping[str, object], what: str) -> Assumed:
-    found = evaluate(formula, arguments)  # type: ignore[arg-type]
+def _asked(title: str, formula: str, arguments: Mapping[str, Argument], what: str) -> Assumed:
+    found = evaluate(formula, arguments)
     if found.failed:
         return Assumed(title, None, what, "; ".join(found.failed))
-    return Assumed(title, double(found.values["price"]), what)  # type: ignore[arg-type]
+    price = found.values["price"]
+    assert not isinstance(price, tuple)
+    return Assumed(title, double(price), what)

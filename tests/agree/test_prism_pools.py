@@ -50,6 +50,14 @@ def compared(export: PrismExport, instance: Program, answer: StormAnswer | Storm
     return len(storm.keys() & exact.keys())
 
 
+def test_a_text_written_for_a_cache_that_all_fit_into_holds_for_smaller_ones() -> None:
+    export = Prism().export(program("lru", {"N": "2", "C": "5"}))
+    sizes = ((2, 5), (1, 1), (2, 2), (3, 2), (5, 3), (4, 4))
+    cases = [program("lru", {"N": str(n), "C": str(c)}) for n, c in sizes]
+    for case, answer in zip(cases, run_storm([prism_job_of(export, case) for case in cases]), strict=True):
+        assert compared(export, case, answer) >= 20
+
+
 @pytest.mark.parametrize("name", SIZES)
 def test_models_with_pools_leave_their_sizes_open(name: str) -> None:
     base, sizes = SIZES[name]

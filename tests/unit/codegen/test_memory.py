@@ -140,8 +140,13 @@ def rows_of(program):
     return s
 
 
-def test_arrays_that_lie_together_hold_what_they_would_hold_apart(build):
-    program = build(ROWS)
+INSIDE = "S_ROW_ROWS = 2\n" + ROWS
+"""The same, where the text gives the number of rows: they lie in the record itself."""
+
+
+@pytest.mark.parametrize("text", [ROWS, INSIDE])
+def test_arrays_that_lie_together_hold_what_they_would_hold_apart(build, text):
+    program = build(text)
     s = rows_of(program)
     assert program.call("f", s, 1) == 10.0
     assert [list(x) for x in (s.xs, s.ks, s.ws, s.apart, s.zs)] == [
@@ -177,20 +182,6 @@ def test_indices_of_arrays_that_lie_together_are_checked(build):
         program.call("f", s, 2)
     fault = raised.value
     assert (fault.kind, fault.array, fault.index, fault.length) == ("index", "s.xs", 2, 2)
-
-
-INSIDE = "S_ROW_ROWS = 2\n" + ROWS
-
-
-def test_rows_whose_number_the_text_gives_lie_in_the_record(build):
-    program = build(INSIDE)
-    s = rows_of(program)
-    assert program.call("f", s, 1) == 10.0
-    assert [list(x) for x in (s.xs, s.ks, s.ws, s.apart, s.zs)] == [
-        [1.0, 2.5], [5, 4], [2**64 - 1, 9], [1, 2], [0.0, 10.0]
-    ]  # fmt: skip
-    s.ks[0] = 7
-    assert (program.call("f", s, 0), s.n) == (9.0, 4)
 
 
 def test_rows_in_a_record_need_no_address_and_keep_their_number(tmp_path):
