@@ -94,7 +94,12 @@ class TimedEvents(Events):
         self._alike = {}
         if self._gap_is_clocked:
             self._set_arrival()
-        super()._begin()
+        return super()._begin()
+
+    def _settle(self) -> State:
+        """Behind an exponential event: an iteration that costs nothing is over at the instant at which it begins."""
+        self._alike.clear()
+        self._machine.settle()
         return self._strike_all()
 
     def _ring(self, state: State) -> State:

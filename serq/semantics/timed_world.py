@@ -61,8 +61,8 @@ class TimedWorld(EnumeratedWorld):
         self.set_clock(("iteration", stage), left, -1, self.program.stages[stage].span)
 
     def set_clock(self, key: Key, left: Fraction, law: int, span: Span = NOWHERE) -> None:
-        """Set a clock, behind all that are set; `span` is the place to complain of."""
-        if self.between:
+        """Set a clock, behind all that are set; `span` is the place to complain of. A time of 0 is no offset."""
+        if self.between and left:
             raise OutsideFragmentError(self.program.source, [ClockStartsBetween(span=span)])
         self.clocks[key] = Clock(left, law)
 

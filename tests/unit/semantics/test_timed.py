@@ -117,6 +117,19 @@ def test_iterations_under_exponential_thinking(n: int, b: int) -> None:
     assert found.chain.embedded.slot is None
 
 
+def test_an_iteration_that_costs_nothing_is_over_at_once() -> None:
+    """Behind an exponential event, while another clock runs or none: the program is the one without it."""
+    first = "stage free : step { budget inf; cost 0; }" + SEMI_MARKOV
+    before = "run engine decode"
+    assert first.count(before) == 1
+    right = values(solved(SEMI_MARKOV, N=3, B=2))
+    found = values(solved(first.replace(before, f"run free prefill (2); {before}"), N=3, B=2))
+    for measure, value in right.items():
+        assert found[measure] == pytest.approx(value, rel=1e-12), measure
+    assert found["stage.free.throughput"] == pytest.approx(right["stage.engine.throughput"], rel=1e-12)
+    assert found["stage.free.sojourn"] == 0
+
+
 def test_irrational_probabilities_have_no_rational_solution() -> None:
     with pytest.raises(UsageError, match="exponentials"):
         solved(SEMI_MARKOV, SolveOptions(exact=True))
