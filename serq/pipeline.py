@@ -151,14 +151,14 @@ def solve_chain(chain: "Chain", program: Program, options: SolveOptions = SolveO
     from serq.semantics.operational_laws import with_laws
     from serq.semantics.solve import stationary
 
-    exact = _in_rationals(chain, options)
+    exact = in_rationals(chain, options)
     levels = sessions_away(chain, program)
     solution = stationary(chain, exact=exact, method=options.method, source=program.source, levels=levels)
     estimates = answers(chain, solution)
     return Solved(chain, with_laws(solution, estimates), estimates)
 
 
-def _in_rationals(chain: "Chain", options: SolveOptions) -> bool:
+def in_rationals(chain: "Chain", options: SolveOptions) -> bool:
     """Whether a solution is rational: as it was asked for, else where the chain is small and its rates are rational."""
     from serq.semantics.solve import is_rounded
 
@@ -175,7 +175,7 @@ def distributions(
     from serq.semantics.solve import stationary
 
     def solve_it(chain: "Chain") -> "Solution":
-        exact = _in_rationals(chain, options)
+        exact = in_rationals(chain, options)
         return stationary(chain, exact=exact, method=options.method, source=program.source)
 
     return distributions_of(program, explore_options(options, progress), solve_it)

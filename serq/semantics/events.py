@@ -10,18 +10,19 @@ from functools import partial
 from typing import NamedTuple
 
 from serq.base.errors import OutsideFragmentError
-from serq.base.source import NOWHERE
+from serq.base.source import NOWHERE, Span
+from serq.ir import expr as e
 from serq.ir import program as p
 from serq.semantics.canonical import Codec
 from serq.semantics.control import Control
 from serq.semantics.enumerated import EnumeratedWorld
-from serq.semantics.fragment_errors import NoAmount
+from serq.semantics.fragment_errors import CompositeWork, NoAmount
 from serq.semantics.impulses import Impulses
 from serq.semantics.limits import Limits
 from serq.semantics.machine import Machine
 from serq.semantics.phases import WorkLaws
 from serq.semantics.records import WAITING, Quotients, Record, State
-from serq.semantics.symbols import RealNumberError, constant_text, rational
+from serq.semantics.symbols import ComposedWorkError, RealNumberError, constant_text, rational
 
 Impulse = tuple[tuple[str, Fraction], ...]
 """What a transition earns, by the name of the reward."""
@@ -118,7 +119,16 @@ class Events:
     def gauges(self, state: State) -> list[Fraction | float | int]:
         """The values of the program's gauges in a state."""
         self._machine.configuration, _, _ = self.codec.decode(state)
-        return self._machine.gauges()
+        try:
+            return self._machine.gauges()
+        except RealNumberError as reason:
+            raise OutsideFragmentError(self.program.source, [NoAmount(span=self._asking(), what=str(reason))]) from None
+
+    def _asking(self) -> Span:
+        """The gauge that asks for the value of a draw: what is left of a budget hangs on the tokens of residents."""
+        parts = ((gauge.expr.span, part) for gauge in self.program.gauges for part in e.walk(gauge.expr))
+        found = (span for span, part in parts if isinstance(part, e.StageState) and part.fact == "budget_left")
+        return next(found, NOWHERE)
 
     # -- who is served, and how fast ---------------------------------------------------------------------------------
 
@@ -186,17 +196,17 @@ class Events:
             try:
                 target = event()
             except RealNumberError as reason:
-                raise self._real_number(str(reason)) from None
+                raise real_number(self.program, self._machine, reason) from None
             yield Outcome(script.probability, target, self.impulses.take())
             if not script.advance():
                 return
 
-    def _real_number(self, reason: str) -> OutsideFragmentError:
-        return real_number(self.program, self._machine, reason)
 
-
-def real_number(program: p.Program, machine: Machine, reason: str) -> OutsideFragmentError:
+def real_number(program: p.Program, machine: Machine, reason: RealNumberError) -> OutsideFragmentError:
     """What to raise when a session of the machine asks for the value of a draw that is not made."""
     session = machine.frame.scene.session
-    span = NOWHERE if session is None else program.code[session.pc].span
-    return OutsideFragmentError(program.source, [NoAmount(span=span, what=reason)])
+    step = None if session is None else program.code[session.pc]
+    if isinstance(reason, ComposedWorkError) and isinstance(step, p.Run):
+        return OutsideFragmentError(program.source, [CompositeWork(span=step.work.span, what=str(reason))])
+    span = NOWHERE if step is None else step.span
+    return OutsideFragmentError(program.source, [NoAmount(span=span, what=str(reason))])

@@ -275,7 +275,7 @@ class Alone:
             try:
                 happened = event()
             except RealNumberError as reason:
-                raise real_number(self.program, self._machine, str(reason)) from None
+                raise real_number(self.program, self._machine, reason) from None
             yield script.probability, happened, self.impulses.take()
             if not script.advance():
                 return

@@ -18,6 +18,10 @@ class RealNumberError(Exception):
     """The value of a real-valued draw was asked for."""
 
 
+class ComposedWorkError(RealNumberError):
+    """The work of a run is a sum that no clock counts down; the message names its draws."""
+
+
 @dataclass(frozen=True, slots=True)
 class Undrawn:
     """A draw that was not made: its law, and the law in the program's constants where it reads nothing else."""

@@ -10,6 +10,7 @@ from serq.ir.evaluate import Value
 from serq.semantics.configuration import Job
 from serq.semantics.enumerated import EnumeratedWorld
 from serq.semantics.fragment_errors import ClockStartsBetween
+from serq.semantics.symbols import Amount, ComposedWorkError
 from serq.semantics.timed_laws import TimedLaws, tokens_of
 from serq.semantics.world import Work
 
@@ -37,6 +38,15 @@ class TimedWorld(EnumeratedWorld):
         super().__init__(program, laws)
         self.clocks: dict[Key, Clock] = {}
         self.between = False
+
+    def work_problem(self, work: Value) -> str | None:
+        """Why this is no work of a chain; ComposedWorkError where geometric draws are a part of it only."""
+        problem = super().work_problem(work)
+        if problem is not None and isinstance(work, Amount):
+            names = dict.fromkeys(f"~{draw.law.name}" for draw, _ in work.terms)
+            if "~geometric" in names and all(factor > 0 for _, factor in work.terms) and work.constant >= 0:
+                raise ComposedWorkError(" and ".join(names))
+        return problem
 
     def tokens(self, work: Work) -> Value:
         """A geometric number of tokens stays undrawn."""

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from serq.base.errors import LoadError, UsageError
+from serq.base.errors import LimitError, LoadError, UsageError
 from serq.base.source import SourceFile, Span
 from serq.check.overrides import OverrideValue
 from serq.ir import program as p
 from serq.ir.chain import Chain, Solution
 from serq.ir.expr import Number
-from serq.pipeline import RATIONAL_BY_DEFAULT, SolveOptions, explore_chain, limited, load_text
-from serq.semantics.continuous import in_continuous_time
+from serq.pipeline import SolveOptions, explore_chain, in_rationals, limited, load_text
 from serq.semantics.counterfactual import Counterfactual, EventPrice, Solve
 from serq.semantics.solve import stationary
 from serq.syntax.parser import parse_expression
@@ -70,13 +69,20 @@ def with_event(program: p.Program, event: str, at: str | None) -> str:
 def counterfactual(program: p.Program, options: SolveOptions) -> Counterfactual:
     """The chain of a program made by `with_event`."""
     chain = explore_chain(program, options)
-    in_continuous_time(chain, "the price of one event is a question")
+    if any(f"observe.{name}.rate" in chain.state_rewards for name in (KEPT, CHANGED)):
+        raise LimitError(_WHILE_A_CLOCK_RUNS)
     return Counterfactual(chain, KEPT, CHANGED, _solver(program, options))
+
+
+_WHILE_A_CLOCK_RUNS = (
+    "the event happens while a clock runs, and of what exponential events do meanwhile only means are known: one event "
+    "of a semi-Markov program has an exact price where it happens when a clock rings, or while none runs"
+)
 
 
 def _solver(program: p.Program, options: SolveOptions) -> Solve:
     def solve(chain: Chain) -> Solution:
-        exact = chain.size <= RATIONAL_BY_DEFAULT if options.exact is None else options.exact
+        exact = in_rationals(chain, options)
         return stationary(chain, exact=exact, method=options.method, source=program.source)
 
     return solve

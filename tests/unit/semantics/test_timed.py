@@ -216,6 +216,8 @@ def codes(text: str) -> set[str]:
         ("cost 1;", "cost 1 + now;", "SQ606"),
         ("~geometric(q)", "~uniform(1, 4)", "SQ604"),
         ("~geometric(q)", "2 * ~geometric(q)", "SQ615"),
+        ("~geometric(q)", "1 + ~geometric(q)", "SQ603"),
+        ("run think (~geometric(p))", "run think (~geometric(p) + ~geometric(q))", "SQ603"),
         ("run think (~geometric(p))", "run think (~uniform(1, 4))", "SQ602"),
         ("run think (~geometric(p))", "run think (~exp(1)); run think (2)", "SQ617"),
         ("run engine decode (~geometric(q))", "set u = ~geometric(q); run engine prefill (u)", "SQ615"),
@@ -225,3 +227,10 @@ def codes(text: str) -> set[str]:
 def test_what_is_outside(before: str, after: str, code: str) -> None:
     assert SLOTTED.count(before) == 1
     assert code in codes(SLOTTED.replace(before, after).replace("N = 2", "N = 3").replace("B = 1", "B = 2"))
+
+
+def test_a_gauge_that_asks_for_tokens_nobody_has_drawn() -> None:
+    """Whoever prefills a geometric number waits for the budget, and what is left of it for him is not known."""
+    text = SLOTTED.replace("run engine decode", "run engine decode (2); run engine prefill")
+    assert codes(text) == {"SQ615"}
+    assert codes(text.replace("stage think", "gauge left = budget_left(engine); stage think")) == {"SQ615"}
