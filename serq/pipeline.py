@@ -140,7 +140,7 @@ def solve_without_limit(program: Program, options: SolveOptions = SolveOptions()
     from serq.semantics.open_tail import solve_unlimited
     from serq.semantics.operational_laws import with_laws
 
-    found = solve_unlimited(program, explore_options(options), options.exact)
+    found = solve_unlimited(program, explore_options(options), options.exact, options.method)
     return Solved(found.chain, with_laws(found.solution, found.estimates), found.estimates, found.tail)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from typing import TYPE_CHECKING
 
 from serq.api.tabular import Answers, estimates_table
 from serq.compare.laws import with_distributions
@@ -18,6 +19,9 @@ from serq.semantics.metastability import Metastability
 from serq.studies.conditions import conditions, conditions_data
 from serq.studies.derivative import Derivatives, derivatives
 from serq.studies.phase_type import Extrapolation, extrapolate, stands_in
+
+if TYPE_CHECKING:
+    from serq.semantics.open_tail import OpenTail  # named in a signature only: not every chain needs it
 
 METHODS = ("auto", "direct", "gth", "dixon", "lu", "levels", "storm")
 """Ways to solve a chain; `auto` chooses by its size and shape."""
@@ -75,7 +79,7 @@ class SolveResult(Answers):
             "truncated": list(chain.truncated),
             "approximated": list(chain.approximated),
             "measures": {e.measure: estimate_json(e) for e in self.estimates},
-            "tail": None if tail is None else {"decay": _number(tail.decay), "quantiles": dict(tail.quantiles)},
+            "tail": None if tail is None else _tail(tail),
             "derivatives": {d.constant: {s.measure: _number(s.derivative) for s in d.slopes} for d in self.derivatives},
             "phase_type": {
                 x.measure: {"coarse": as_json(x.coarse), "fine": as_json(x.fine)}
@@ -101,6 +105,12 @@ def _number(value: Number) -> dict[str, object]:
     return {"value": as_json(value)} | ({"exact": rational(value)} if rational(value) else {})
 
 
+def _tail(tail: "OpenTail") -> dict[str, object]:
+    bound = {} if tail.decay_bound is None or isinstance(tail.decay, Fraction) else {"bound": tail.decay_bound}
+    shape = {"first": tail.first, "phases": tail.phases, "below": tail.below}
+    return {"decay": _number(tail.decay) | bound, "quantiles": dict(tail.quantiles)} | shape
+
+
 def solve_program(
     program: Program, options: SolveOptions, progress: Callable[[int, int], None] | None = None
 ) -> SolveResult:
@@ -108,7 +118,7 @@ def solve_program(
 
     Raises what `serq.pipeline.solve` raises, and StormError when the method is `storm` and Storm fails.
     """
-    if options.method != "storm" and unlimited(program, options):
+    if unlimited(program, options):
         wanted = (
             True if options.exact or options.method == "dixon" else _ALWAYS_DOUBLES.get(options.method, options.exact)
         )

@@ -3,7 +3,7 @@
 A self-loop changes nothing in continuous time, and parallel transitions add up.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,6 +18,8 @@ from serq.ir.chain import Chain
 from serq.ir.packed import PackedTransitions
 
 Rows = tuple[dict[int, Fraction], ...]
+Joined = Sequence[Mapping[int, object]]
+"""By state, the states that it has a rate to, whatever kind of number that is."""
 
 
 def merged_rates(chain: Chain) -> Rows:
@@ -57,12 +59,12 @@ def packed_rates(transitions: PackedTransitions, states: NDArray[np.int64]) -> A
     return matrix
 
 
-def edges(rows: Rows) -> Any:
+def edges(rows: Joined) -> Any:
     """Which states a rate joins, as a CSR matrix of ones: a rate that is 0 as a double is an edge all the same."""
     return _matrix(rows, np.ones(sum(len(row) for row in rows)))
 
 
-def _matrix(rows: Rows, values: NDArray[np.float64]) -> Any:
+def _matrix(rows: Joined, values: NDArray[np.float64]) -> Any:
     n = len(rows)
     columns = np.fromiter((j for row in rows for j in row), dtype=np.int64)
     pointers = np.concatenate(([0], np.cumsum([len(row) for row in rows])))
@@ -123,7 +125,7 @@ def _whole_row(row: dict[int, Fraction]) -> tuple[dict[int, int], Fraction]:
     return {j: rate // factor for j, rate in whole.items()}, Fraction(factor, denominator)
 
 
-def band_order(rows: Rows) -> tuple[list[int], int]:
+def band_order(rows: Joined) -> tuple[list[int], int]:
     """An order of the states in which rates stay near the diagonal, and the half bandwidth it gives.
 
     The given order or reverse Cuthill-McKee (George and Liu, Computer Solution of Large Sparse Positive Definite
@@ -154,7 +156,7 @@ def matrix_order(matrix: Any) -> tuple[NDArray[np.int64], int]:
     return (order, found) if found < given else (np.arange(n), given)
 
 
-def bandwidth(rows: Rows, order: Iterable[int]) -> int:
+def bandwidth(rows: Joined, order: Iterable[int]) -> int:
     """The largest distance between two states that a rate joins, when the states stand in that order."""
     place = {state: i for i, state in enumerate(order)}
     return max((abs(place[i] - place[j]) for i, row in enumerate(rows) for j in row), default=0)

@@ -3,31 +3,26 @@
 Let the chain go up a level with the rates `up`, stay with `local`, and come down with `down`, from some level on always
 the same. G(i, j) is the probability that it first comes to the level below in phase j when it begins in phase i. With D
 the rates out of the phases, R = up (D - local - up G)^-1, and pi of the next level is pi R: M. F. Neuts,
-Matrix-Geometric Solutions in Stochastic Models (1981), chapter 3. Where all ways down lead to the same phases, as
-behind one server, G is known at once and all is rational; otherwise it comes from logarithmic reduction: G. Latouche
-and V. Ramaswami, J. Appl. Prob. 30 (1993).
+Matrix-Geometric Solutions in Stochastic Models (1981), chapter 3.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
 
 import numpy as np
-from flint import fmpq, fmpq_mat
-from numpy.typing import NDArray
 
 from serq.base.errors import LimitError
-from serq.ir.expr import Number
+from serq.semantics.balls import Entry, Matrices, Matrix, balls, enclosure, in_balls, is_zero, part, working_bits
 from serq.semantics.generator import integer_generator
 from serq.semantics.rational import lift
 
-Matrix = NDArray[np.float64]
 Table = list[list[Fraction]]
 
-_ROUNDS = 60
-"""The level reached doubles with every round of the reduction."""
-_ACCURACY = 1e-11
+_DECAY_BITS = 128
+_NUDGE = 1e-9
+"""So far above the eigenvalue, relatively, is the shift of the inverse iteration: all stays positive."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +37,17 @@ class Blocks:
     def size(self) -> int:
         """Number of phases."""
         return len(self.up)
+
+    def exits(self) -> list[Fraction]:
+        """The rate out of every phase."""
+        return [sum((*a, *b, *c), Fraction(0)) for a, b, c in zip(self.up, self.local, self.down, strict=True)]
+
+    def inner(self) -> Table:
+        """The rates out of the phases, on the diagonal, without what stays in the level."""
+        exits = self.exits()
+        return [
+            [(exits[i] if i == j else Fraction(0)) - x for j, x in enumerate(row)] for i, row in enumerate(self.local)
+        ]
 
     def drift(self) -> tuple[Fraction, Fraction]:
         """The mean rates up and down with an endless queue: it is stable when the first is less than the second.
@@ -75,118 +81,85 @@ _SEVERAL = "with an endless queue its phases fall into several classes"
 
 
 @dataclass(frozen=True)
-class Passage:
-    """G, rational or in doubles, and the largest violation of down + local G + up G^2 = 0."""
-
-    matrix: list[list[Number]]
-    exact: bool
-    residual: float
-
-
-def passage(blocks: Blocks) -> Passage:
-    """How the chain first comes to the level below, by phase."""
-    rows = [row for row in blocks.down if any(row)]
-    shares = [[x / sum(row) for x in row] for row in rows]
-    if all(row == shares[0] for row in shares):
-        return Passage([list(shares[0]) for _ in range(blocks.size)], True, 0.0)
-    return _reduced(blocks)
-
-
-def _reduced(blocks: Blocks) -> Passage:
-    """Logarithmic reduction."""
-    up, down = (_doubles(m) for m in (blocks.up, blocks.down))
-    local = _doubles(blocks.local)
-    inner = np.diag(up.sum(axis=1) + local.sum(axis=1) + down.sum(axis=1)) - local
-    high, low = np.linalg.solve(inner, up), np.linalg.solve(inner, down)
-    g, reach = low.copy(), high.copy()
-    for _ in range(_ROUNDS):
-        both = high @ low + low @ high
-        rest = np.eye(blocks.size) - both
-        high, low = np.linalg.solve(rest, high @ high), np.linalg.solve(rest, low @ low)
-        step = reach @ low
-        g = g + step
-        reach = reach @ high
-        if np.abs(step).max() < 1e-17 or np.abs(1 - g.sum(axis=1)).max() < 1e-16:
-            break
-    g = g / g.sum(axis=1, keepdims=True)
-    wrong = np.abs(down - inner @ g + up @ g @ g).max() / np.abs(inner).max()
-    if not wrong <= _ACCURACY:
-        raise LimitError(f"the first passage to the level below was not found to enough digits ({wrong:.1e})")
-    return Passage(g.tolist(), False, float(wrong))
-
-
-def _doubles(table: Sequence[Sequence[Number]]) -> Matrix:
-    return np.array([[float(x) for x in row] for row in table])
-
-
-@dataclass(frozen=True)
 class Tail:
-    """The levels from the first one that repeats on: pi there is `first`, and R leads from each to the next."""
+    """The levels from the first one that repeats on: pi there is `first`, a row, and `rate` (R) leads from each to the
+    next. Both are rational or both in balls; `matrices` makes more of the kind.
+    """
 
-    first: list[Number]
-    rate: list[list[Number]]
+    first: Matrix
+    rate: Matrix
+    matrices: Matrices
 
-    @property
-    def exact(self) -> bool:
-        """Whether all is rational."""
-        return isinstance(self.rate[0][0], Fraction)
+    def scaled(self, mass: Entry) -> "Tail":
+        """The same over a total of `mass`."""
+        return Tail(self.first * (1 / mass), self.rate, self.matrices)
 
-    def total(self, here: Sequence[Fraction], slope: Sequence[Fraction]) -> Number:
+    @cached_property
+    def levels(self) -> Matrix:
+        """The sum of pi over all levels, by phase."""
+        return self._summed(self.first)
+
+    @cached_property
+    def _above(self) -> Matrix:
+        """The same with every level counted as often as it is above the first."""
+        return self._summed(self.levels * self.rate)
+
+    def _summed(self, row: Matrix) -> Matrix:
+        """A row times (1 - R)^-1."""
+        n = self.rate.nrows()
+        one = self.matrices([[Fraction(int(i == j)) for j in range(n)] for i in range(n)])
+        return (one - self.rate).transpose().solve(row.transpose()).transpose()
+
+    def total(self, here: Sequence[Fraction], slope: Sequence[Fraction]) -> Entry:
         """The sum over all levels and phases of pi times (here + slope * levels above the first)."""
-        if self.exact:
-            return self._exact_total(here, slope)
-        first, rest = np.array(self.first, dtype=float), np.eye(len(self.first)) - _doubles(self.rate)
-        levels = np.linalg.solve(rest.T, first)
-        above = np.linalg.solve(rest.T, levels @ _doubles(self.rate))
-        return float(levels @ np.array(here, dtype=float) + above @ np.array(slope, dtype=float))
-
-    def _exact_total(self, here: Sequence[Fraction], slope: Sequence[Fraction]) -> Fraction:
-        rate = _rationals(self.rate)
-        n = len(self.first)
-        inverse = (fmpq_mat(n, n, [fmpq(int(i == j)) for i in range(n) for j in range(n)]) - rate).inv()
-        levels = _rationals([self.first]) * inverse
-        value = levels * _column(here) + levels * rate * inverse * _column(slope)
-        return _fraction(value[0, 0])
-
-    def next(self, level: Sequence[Number]) -> list[Number]:
-        """The probabilities of the level above one with these."""
-        columns = zip(*self.rate, strict=True)
-        zero = Fraction(0) if self.exact else 0.0
-        return [sum((p * r for p, r in zip(level, column, strict=True)), zero) for column in columns]
-
-    @property
-    def decay(self) -> Number:
-        """The factor by which levels far up lose probability: the spectral radius of R."""
-        if len(self.rate) == 1:
-            return self.rate[0][0]
-        return float(np.abs(np.linalg.eigvals(_doubles(self.rate))).max())
+        values, slopes = (self.matrices([[x] for x in column]) for column in (here, slope))
+        return (self.levels * values)[0, 0] + (self._above * slopes)[0, 0]
 
 
-def next_level(blocks: Blocks, g: Passage) -> list[list[Number]]:
-    """R, rational where G is."""
-    n = blocks.size
-    exits = [sum(blocks.up[i]) + sum(blocks.local[i]) + sum(blocks.down[i]) for i in range(n)]
-    if not g.exact:
-        inner = np.diag([float(x) for x in exits]) - _doubles(blocks.local) - _doubles(blocks.up) @ _doubles(g.matrix)
-        return [[float(x) for x in row] for row in np.linalg.solve(inner.T, _doubles(blocks.up).T).T]
-    diagonal = fmpq_mat(n, n, [_flint(exits[i]) if i == j else fmpq(0) for i in range(n) for j in range(n)])
-    up = _rationals(blocks.up)
-    found = up * (diagonal - _rationals(blocks.local) - up * _rationals(g.matrix)).inv()
-    return [[_fraction(found[i, j]) for j in range(n)] for i in range(n)]
+def next_level(blocks: Blocks, g: Matrix, matrices: Matrices) -> Matrix:
+    """R, rational or in balls like G."""
+    up = matrices(blocks.up)
+    return up * (matrices(blocks.inner()) - up * g).inv()
 
 
-def _flint(x: Any) -> fmpq:
-    exact = Fraction(x)
-    return fmpq(exact.numerator, exact.denominator)
+def decay(rate: Matrix) -> tuple[float, float | None]:
+    """The spectral radius of R, by which levels far up lose probability, and a bound on its error.
+
+    For every positive v it lies between the least and the largest (R v)_i / v_i (L. Collatz, Math. Z. 48, 1942, and
+    H. Wielandt, ibid. 52, 1950), over the phases in which the chain may go up; without the others R has it too. None
+    where no positive v was found.
+    """
+    ups = [i for i, row in enumerate(rate.tolist()) if not all(map(is_zero, row))]
+    inside = part(rate, ups, ups)
+    doubles = np.array([[float(enclosure(x)[0]) for x in row] for row in inside.tolist()])
+    values, vectors = np.linalg.eig(doubles)
+    largest = int(np.argmax(values.real))
+    guess, v = float(values.real[largest]), np.abs(vectors[:, largest].real)
+    with working_bits(_DECAY_BITS):
+        try:
+            low, high = _quotients(inside, guess, v.tolist())
+        except ZeroDivisionError:
+            return guess, None
+    value = float((low + high) / 2)
+    return value, float(max(high - Fraction(value), Fraction(value) - low)) * (1 + 2**-50)
 
 
-def _fraction(x: fmpq) -> Fraction:
-    return Fraction(int(x.p), int(x.q))
+def _quotients(rate: Matrix, guess: float, start: list[float]) -> tuple[Fraction, Fraction]:
+    """Bounds on the spectral radius from a vector near the one that belongs to it.
 
-
-def _rationals(table: Sequence[Sequence[Number]]) -> fmpq_mat:
-    return fmpq_mat(len(table), len(table[0]), [_flint(x) for row in table for x in row])
-
-
-def _column(values: Sequence[Fraction]) -> fmpq_mat:
-    return fmpq_mat(len(values), 1, [_flint(x) for x in values])
+    ZeroDivisionError where the vector is not positive.
+    """
+    n = rate.nrows()
+    rate = in_balls(rate)
+    middles = balls([[enclosure(x)[0] for x in row] for row in rate.tolist()])
+    shift = Fraction(guess) * Fraction(1 + _NUDGE)
+    shifted = balls([[shift * (i == j) for j in range(n)] for i in range(n)]) - middles
+    v = balls([[Fraction(x)] for x in start])
+    for _ in range(2):
+        v = shifted.solve(v)
+        size = max(abs(enclosure(x)[0]) for x in v.entries())
+        v = balls([[enclosure(x)[0] / size] for x in v.entries()])
+    if min(enclosure(x)[0] for x in v.entries()) <= 0:
+        raise ZeroDivisionError
+    bounds = [enclosure(x / y) for x, y in zip((rate * v).entries(), v.entries(), strict=True)]
+    return min(a - r for a, r in bounds), max(a + r for a, r in bounds)

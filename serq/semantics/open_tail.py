@@ -1,6 +1,10 @@
-"""The steady state of an open program without a limit, by levels that repeat for ever."""
+"""The steady state of an open program without a limit, by levels that repeat for ever.
 
-from collections.abc import Mapping, Sequence
+It is rational where the first passages to the level below are, and small. Otherwise every number is a ball
+(`serq.semantics.balls`): what is reported of it is a double and a bound on its error, proved from the rates on.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -9,35 +13,44 @@ from serq.base.errors import LimitError, NoSteadyStateError, OutsideFragmentErro
 from serq.ir import program as p
 from serq.ir.chain import Chain, Solution
 from serq.ir.expr import Number
-from serq.ir.measures import QUANTILES
 from serq.ir.results import Estimate
 from serq.semantics.answers import Rate, answers_from, names_in
+from serq.semantics.balls import Entry, enclosure, rationals, working_bits
 from serq.semantics.chain_errors import Unstable
-from serq.semantics.doubles import find_vector
 from serq.semantics.exploration import ExploreOptions
 from serq.semantics.fragment import unlimited_arrivals
 from serq.semantics.fragment_errors import OpenWithoutLimit
-from serq.semantics.generator import Rows, band_order, integer_generator, merged_rates, sparse_rates
-from serq.semantics.matrix_geometric import Passage, Tail, next_level, passage
-from serq.semantics.rational import eliminate, lift
+from serq.semantics.level_passage import Passage
+from serq.semantics.matrix_geometric import decay
+from serq.semantics.open_front import METHODS, Front, Vector
+from serq.semantics.open_quantiles import Excess, number_quantiles
 from serq.semantics.unbounded import Levels, NoLevelsError, levels_of
 
 LARGEST_RATIONAL = 400
 """States below the first level that repeats, it included, up to which answers are rational unless somebody asks."""
-_NARROW = 3
-_MOST_LEVELS = 1_000_000
+_LARGEST_ASKED = 2000
+_BITS = (128, 256, 512, 1024, 2048)
+_ENOUGH = Fraction(1, 1 << 60)
+"""Relative width of a ball that is of no account beside the rounding to a double."""
+_UP = 1 + 2**-50
+"""Makes a double that was rounded to the nearest a bound."""
 
 
 @dataclass(frozen=True)
 class OpenTail:
     """What is known of the number of sessions present, which nothing limits.
 
-    `decay`: the factor by which the probability falls from level to level, far up. `quantiles`: by name, the number
-    that is not exceeded for such a share of the time.
+    `decay`: the factor by which the probability falls from level to level, far up, and `decay_bound` a bound on its
+    error, None where none is proved. `quantiles`: by name, the number that is not exceeded for such a share of the
+    time. From level `first` on levels repeat, each of so many `phases`; there are `below` states below.
     """
 
     decay: Number
     quantiles: Mapping[str, int]
+    first: int
+    phases: int
+    below: int
+    decay_bound: float | None = None
 
 
 @dataclass(frozen=True)
@@ -50,140 +63,147 @@ class Unlimited:
     tail: OpenTail
 
 
-def solve_unlimited(program: p.Program, options: ExploreOptions, exact: bool | None = None) -> Unlimited:
+def solve_unlimited(
+    program: p.Program, options: ExploreOptions, exact: bool | None = None, method: str = "auto"
+) -> Unlimited:
     """The steady state of a program for which `serq.semantics.unbounded.is_unlimited` holds.
 
+    `options.states`: the most states in which levels are looked for. `method`: one of METHODS.
+
     Raises OutsideFragmentError, with the reason, when its states are no levels; NoSteadyStateError when the queue grows
-    without bound; UsageError when rationals are asked for and there are none.
+    without bound; UsageError when rationals are asked for and there are none, and for a method that does not apply;
+    LimitError when they are too many.
     """
     span = unlimited_arrivals(program)
     assert span is not None
+    if method not in METHODS:
+        raise UsageError(
+            f"the method '{method}' is for finite chains: give a --limit, or solve the queue without one by "
+            f"{', '.join(METHODS)}"
+        )
     try:
         levels = levels_of(program, options)
-        blocks = levels.blocks()
-        above, below = blocks.drift()
+        above, below = levels.blocks().drift()
     except (NoLevelsError, LimitError) as reason:
         note = Note(message=f"no matrix-geometric solution either: {reason}")
         raise OutsideFragmentError(program.source, [OpenWithoutLimit(span=span, notes=(note,))]) from None
     if above >= below:
         raise NoSteadyStateError(program.source, [Unstable(span=span, up=str(above), down=str(below))])
-    return _Solver(levels, passage(blocks), exact).unlimited()
+    return _Solver(levels, method).solved(exact)
 
 
 class _Solver:
-    """Puts boundary and levels together."""
+    """What is reported of a vector."""
 
-    def __init__(self, levels: Levels, g: Passage, exact: bool | None) -> None:
+    def __init__(self, levels: Levels, method: str) -> None:
         self.levels = levels
         self.chain = levels.chain
-        self.blocks = levels.blocks()
-        self.boundary = levels.boundary()
-        self.first = levels.states(levels.first)
-        small = len(self.boundary) + len(self.first) <= LARGEST_RATIONAL
-        if exact and not g.exact:
+        self.front = Front(levels, method)
+        self.rewards = self.chain.reward_table(sorted(names_in(self.chain) | {"sessions.number"}))
+
+    def solved(self, exact: bool | None) -> Unlimited:
+        size, known = self.front.size, self.front.known is not None
+        if exact and not known:
             raise UsageError(
                 "there is no rational solution: the matrix of the levels is no rational one; solve in doubles"
             )
-        self.rewards = self.chain.reward_table(sorted(names_in(self.chain) | {"sessions.number"}))
-        self.exact = g.exact and (small if exact is None else exact)
-        self.g = g if self.exact else replace(g, matrix=[[float(x) for x in row] for row in g.matrix], exact=False)
+        if exact and size > _LARGEST_ASKED:
+            raise LimitError(f"{size} states are too many for a rational solution, which goes to {_LARGEST_ASKED}")
+        if known and (size <= LARGEST_RATIONAL if exact is None else exact):
+            vector = self.front.rational_vector()
+            with working_bits(_BITS[0]):
+                return self._answers(vector, self._rates(vector), None, "matrix-geometric, rational")
+        return self._enclosed()
 
-    def unlimited(self) -> Unlimited:
-        rows = self._censored()
-        weights = _rationals(rows) if self.exact else find_vector(sparse_rates(rows), "auto", None).vector.tolist()
-        below, first = weights[: len(self.boundary)], weights[len(self.boundary) :]
-        tail = Tail(first, next_level(self.blocks, self.g))
-        ones, zeros = [Fraction(1)] * len(first), [Fraction(0)] * len(first)
-        mass = sum(below, Fraction(0)) + tail.total(ones, zeros)
-        below, tail = [x / mass for x in below], replace(tail, first=[x / mass for x in first])
+    def _enclosed(self) -> Unlimited:
+        """In balls of more and more bits, until they are narrow."""
+        for bits in _BITS:
+            with working_bits(bits):
+                try:
+                    vector, g = self.front.enclosed_vector()
+                    rates = self._rates(vector)
+                    if all(_is_narrow(rate) for rate in rates.values()):
+                        return self._answers(vector, rates, g, f"matrix-geometric, in balls of {bits} bits")
+                except ZeroDivisionError:
+                    continue
+        raise LimitError(
+            f"the bounds are too far apart with numbers of {_BITS[-1]} bits: the queue is all but critically loaded"
+        )
+
+    def _answers(self, vector: Vector, rates: Mapping[str, Rate], g: Passage | None, method: str) -> Unlimited:
         chain = replace(self.chain, truncated=(), explored=self._explored())
-        solution = self._solution(below, tail)
-        rates = {name: self._rate(name, below, tail) for name in names_in(chain)}
-        estimates = answers_from(chain, rates, solution)
-        return Unlimited(chain, solution, estimates, OpenTail(tail.decay, self._quantiles(below, tail)))
+        tail = self._tail(vector)
+        solution = self._solution(vector, g, method, self._checks(tail, g))
+        return Unlimited(chain, solution, answers_from(chain, rates, solution), tail)
 
     def _explored(self) -> str:
-        n = len(self.first)
+        phases, below = len(self.front.first), len(self.front.boundary)
         return (
-            f"the front of a queue without a limit: from level {self.levels.first} on its levels repeat for ever, with "
-            f"{n} phase{'s' if n > 1 else ''} each"
+            f"the front of a queue without a limit: {below} state{'s' * (below != 1)} below level {self.levels.first}, "
+            f"from which on levels repeat for ever, with {phases} phase{'s' * (phases > 1)} each"
         )
 
-    def _censored(self) -> Rows:
-        """The rates among the boundary and the first level, watched only while the chain is there."""
-        places = {state: i for i, state in enumerate([*self.boundary, *self.first])}
-        merged = merged_rates(self.chain)
-        rows: list[dict[int, Fraction]] = [
-            {places[j]: rate for j, rate in merged[state].items() if j in places} for state in places
-        ]
-        base = len(self.boundary)
-        for i, row in enumerate(self.blocks.up):
-            here = rows[base + i]
-            for j in range(len(row)):
-                back = sum((rate * Fraction(self.g.matrix[k][j]) for k, rate in enumerate(row) if rate), Fraction(0))
-                if back and i != j:
-                    here[base + j] = here.get(base + j, Fraction(0)) + back
-        return tuple(rows)
+    def _rates(self, vector: Vector) -> dict[str, Rate]:
+        return {name: self._rate(name, vector) for name in names_in(self.chain)}
 
-    def _rate(self, name: str, below: Sequence[Number], tail: Tail) -> Rate:
+    def _rate(self, name: str, vector: Vector) -> Rate:
         """The long-run rate of a reward, which is linear in the level from the first one that repeats on."""
-        vector = self.rewards[name]
-        here, next_one, then = ([vector[i] for i in self.levels.states(self.levels.first + k)] for k in (0, 1, 2))
+        earned = self.rewards[name]
+        here, next_one, then = ([earned[i] for i in self.levels.states(self.levels.first + k)] for k in (0, 1, 2))
         slope = [b - a for a, b in zip(here, next_one, strict=True)]
         assert [b - a for a, b in zip(next_one, then, strict=True)] == slope, f"{name} is not linear in the level"
-        value = sum((x * vector[i] for x, i in zip(below, self.boundary, strict=True)), Fraction(0))
-        value = value + tail.total(here, slope)
-        return Rate(value, None, any(here) or any(slope) or any(vector[i] for i in self.boundary))
+        below = [earned[i] for i in self.front.boundary]
+        middle, radius = enclosure(vector.mean(below, here, slope))
+        return Rate(middle, radius, any(here) or any(slope) or any(below))
 
-    def _solution(self, below: Sequence[Number], tail: Tail) -> Solution:
+    def _solution(self, vector: Vector, g: Passage | None, method: str, checks: tuple[str, ...]) -> Solution:
         """The vector over the front; the rest of the mass is further up."""
-        zero: Number = Fraction(0) if self.exact else 0.0
-        probabilities = [zero] * self.chain.size
-        for state, x in zip(self.boundary, below, strict=True):
-            probabilities[state] = x
-        level = tail.first
+        known = [(Fraction(0), Fraction(0))] * self.chain.size
+        for state, x in zip(self.front.boundary, vector.below, strict=True):
+            known[state] = enclosure(x)
+        level = vector.tail.first
         for m in range(self.levels.first, self.levels.highest + 1):
-            for phase, x in zip(self.levels.phases, level, strict=True):
+            for phase, x in zip(self.levels.phases, level.entries(), strict=True):
                 if m in self.levels.place[phase]:
-                    probabilities[self.levels.place[phase][m]] = x
-            level = tail.next(level)
-        up, down = self.blocks.drift()
-        kind = "rational" if self.exact else "doubles"
-        checks = (
-            f"stable: with an endless queue sessions come at rate {float(up):.6g} and leave at rate {float(down):.6g}",
+                    known[self.levels.place[phase][m]] = enclosure(x)
+            level = level * vector.tail.rate
+        if g is None:
+            return Solution(tuple(x for x, _ in known), method, 0.0, 0.0, checks)
+        doubles = tuple(float(x) for x, _ in known)
+        off = sum((abs(Fraction(y) - x) + r for y, (x, r) in zip(doubles, known, strict=True)), Fraction(0))
+        return Solution(doubles, method, float(g.residual), float(off) * _UP, checks)
+
+    def _checks(self, tail: OpenTail, g: Passage | None) -> tuple[str, ...]:
+        up, down = _apart(*self.front.blocks.drift())
+        within = "" if not tail.decay_bound else f" within {tail.decay_bound:.1e}"
+        found = (
+            f"stable: with an endless queue sessions come at rate {up} and leave at rate {down}",
             f"levels {self.levels.first} to {self.levels.top} are alike, states and rates",
-            f"the probability falls by the factor {float(tail.decay):.10g} from level to level, far up",
+            f"the probability falls by the factor {float(tail.decay):.12g}{within} from level to level, far up",
         )
-        return Solution(tuple(probabilities), f"matrix-geometric, {kind}", self.g.residual, None, checks)
+        if g is None:
+            return found
+        return (*found, f"the first passages to the level below lie between bounds {float(g.width):.1e} apart")
 
-    def _quantiles(self, below: Sequence[Number], tail: Tail) -> dict[str, int]:
-        """Of the number of sessions present."""
+    def _tail(self, vector: Vector) -> OpenTail:
         number = [int(x) for x in self.rewards["sessions.number"]]
-        mass: dict[int, float] = {}
-        for state, x in zip(self.boundary, below, strict=True):
-            mass[number[state]] = mass.get(number[state], 0.0) + float(x)
-        present = [number[i] for i in self.first]
-        level = replace(tail, first=[float(x) for x in tail.first], rate=[[float(x) for x in r] for r in tail.rate])
-        here, out, total, n = list(level.first), {}, 0.0, 0
-        wanted = sorted(QUANTILES.items(), key=lambda pair: pair[1])
-        for k in range(_MOST_LEVELS):
-            for start, x in zip(present, here, strict=True):
-                mass[start + k] = mass.get(start + k, 0.0) + float(x)
-            here = level.next(here)
-            while wanted and n <= min(present) + k:
-                total += mass.get(n, 0.0)
-                n += 1
-                while wanted and total >= wanted[0][1]:
-                    out[wanted.pop(0)[0]] = n - 1
-            if not wanted:
-                break
-        return out
+        mass: dict[int, Entry] = {}
+        for state, x in zip(self.front.boundary, vector.below, strict=True):
+            mass[number[state]] = mass[number[state]] + x if number[state] in mass else x
+        quantiles = number_quantiles(Excess(mass, [number[i] for i in self.front.first], vector.tail))
+        shape = self.levels.first, len(self.front.first), len(self.front.boundary)
+        rate = vector.tail.rate
+        if rate.nrows() == 1 and vector.tail.matrices is rationals:
+            return OpenTail(enclosure(rate[0, 0])[0], quantiles, *shape, 0.0)
+        value, bound = decay(rate)
+        return OpenTail(value, quantiles, *shape, bound)
 
 
-def _rationals(rows: Rows) -> list[Number]:
-    generator = integer_generator(rows)
-    order, width = band_order(rows)
-    weights = eliminate(generator, order) if width <= _NARROW else lift(generator)
-    if not generator.balanced(weights):
-        raise AssertionError("a rational solution fails the balance equations")
-    return list(generator.probabilities(weights))
+def _is_narrow(rate: Rate) -> bool:
+    return rate.error is not None and rate.error <= _ENOUGH * abs(Fraction(rate.value))
+
+
+def _apart(x: Fraction, y: Fraction) -> tuple[str, str]:
+    """Two different numbers in as many digits, six at least, as tell them apart."""
+    texts = ((f"{float(x):.{digits}g}", f"{float(y):.{digits}g}") for digits in (6, 9, 12, 17))
+    return next((pair for pair in texts if pair[0] != pair[1]), (str(x), str(y)))

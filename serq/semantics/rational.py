@@ -3,9 +3,10 @@
 Nothing here trusts its arithmetic: whoever calls checks the balance equations with whole numbers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import lcm
+from typing import Any
 
 from flint import fmpq, fmpz_mat
 
@@ -18,17 +19,24 @@ def eliminate(generator: IntegerGenerator, order: Sequence[int]) -> list[int]:
     Grassmann, Taksar and Heyman, Operations Research 33 (1985): no subtraction. Fill stays inside the band of
     `order`. The chain must be irreducible.
     """
+    rows = [{j: fmpq(rate) for j, rate in row.items()} for row in generator.rows]
+    return _whole(eliminated(rows, order, fmpq(1)), {state: i for i, state in enumerate(order)})
+
+
+def eliminated(given: Sequence[Mapping[int, Any]], order: Sequence[int], one: Any) -> list[Any]:
+    """The same for rates of any kind of numbers, `one` among them: y by the places of `order`, the first of them 1."""
     n = len(order)
     place = {state: i for i, state in enumerate(order)}
-    rows: list[dict[int, fmpq]] = [{place[j]: fmpq(rate) for j, rate in generator.rows[i].items()} for i in order]
+    rows: list[dict[int, Any]] = [{place[j]: rate for j, rate in given[i].items()} for i in order]
     into: list[set[int]] = [set() for _ in range(n)]
     for i, row in enumerate(rows):
         for j in row:
             into[j].add(i)
-    shares: list[dict[int, fmpq]] = [{} for _ in range(n)]
+    zero = one - one
+    shares: list[dict[int, Any]] = [{} for _ in range(n)]
     for k in range(n - 1, 0, -1):
         down = {j: rate for j, rate in rows[k].items() if j < k}
-        total = sum(down.values(), fmpq(0))
+        total = sum(down.values(), zero)
         for i in (i for i in into[k] if i < k):
             share = rows[i].pop(k) / total
             shares[k][i] = share
@@ -37,10 +45,10 @@ def eliminate(generator: IntegerGenerator, order: Sequence[int]) -> list[int]:
                 if j != i:
                     row[j] = row[j] + share * rate if j in row else share * rate
                     into[j].add(i)
-    weights = [fmpq(1)]
+    weights = [one]
     for k in range(1, n):
-        weights.append(sum((weights[i] * share for i, share in shares[k].items()), fmpq(0)))
-    return _whole(weights, place)
+        weights.append(sum((weights[i] * share for i, share in shares[k].items()), zero))
+    return weights
 
 
 def lift(generator: IntegerGenerator) -> list[int]:

@@ -39,5 +39,28 @@ def test_derivatives_in_slots(serq, write) -> None:
 def test_the_number_present_without_a_limit(serq) -> None:
     done = serq("solve", "mm1")
     assert "sessions present: p50 3, p90 10, p95 13, p99 20; far up, n + 1 are 0.8 times as likely as n" in done.out
+    assert "2 states below level 1, from which on levels repeat for ever, with 1 phase each" in done.out
     tail = serq("solve", "mm1", "--json").data["tail"]
-    assert tail == {"decay": {"value": 0.8, "exact": "4/5"}, "quantiles": {"p50": 3, "p90": 10, "p95": 13, "p99": 20}}
+    quantiles = {"p50": 3, "p90": 10, "p95": 13, "p99": 20}
+    decay = {"value": 0.8, "exact": "4/5"}
+    assert tail == {"decay": decay, "quantiles": quantiles, "first": 1, "phases": 1, "below": 2}
+
+
+def test_bounds_on_answers_without_a_limit(serq, write) -> None:
+    two = write("stage svc : fifo(2); workload { arrive poisson(1.5); } session { run svc (~h2(1, 17/8)); }")
+    text = serq("solve", two).out
+    assert "matrix-geometric, in balls of 128 bits" in text
+    assert "6 states below level 1, from which on levels repeat for ever, with 3 phases each" in text
+    data = serq("solve", two, "--json").data
+    assert 0 < data["bound"] < 1e-15
+    assert 0 < data["tail"]["decay"]["bound"] < 1e-15
+    number = data["measures"]["stage.svc.number"]
+    assert 0 < number["bound"] < 1e-15 * number["value"]
+
+
+@pytest.mark.parametrize("method", ["levels", "storm"])
+def test_a_method_that_does_not_apply_without_a_limit(serq, method: str) -> None:
+    done = serq("solve", "mm1", "--method", method)
+    assert done.status == 2
+    assert f"the method '{method}' is for finite chains: give a --limit" in done.err
+    assert serq("solve", "mm1", "--method", "gth").out == serq("solve", "mm1", "--method", "dixon").out

@@ -8,7 +8,6 @@ from serq.base.errors import NoSteadyStateError, OutsideFragmentError, UsageErro
 from serq.closedforms.match import match
 from serq.ir.expr import Number
 from serq.pipeline import Solved, SolveOptions, load_text, solve
-from serq.semantics.matrix_geometric import Blocks, next_level, passage
 
 OPEN = """
 let lam = {lam};
@@ -38,6 +37,7 @@ FORMULAS = {
     "M/M/1 PS": text("run svc (~exp(1));", stage="ps(1)"),
     "M/E4/1": text("run svc (~erlang(4, 1));"),
     "M/H2/1": text("run svc (~h2(1, 17 / 8));"),
+    "M/E4/1 near saturation": text("run svc (~erlang(4, 1));", lam="0.9999999"),
 }
 
 
@@ -58,13 +58,35 @@ def test_closed_forms_as_rationals(name: str) -> None:
     assert compared >= 6
 
 
+@pytest.mark.parametrize("name", ["M/M/3", "M/E4/1", "M/H2/1", "M/E4/1 near saturation"])
+@pytest.mark.parametrize("method", ["auto", "gth", "lu"])
+def test_doubles_are_as_near_to_rationals_as_they_claim(name: str, method: str) -> None:
+    exact, doubles = values(solved(FORMULAS[name])), solved(FORMULAS[name], exact=False, method=method)
+    assert "balls of 128 bits" in doubles.solution.method
+    assert doubles.solution.bound is not None
+    assert 0 < doubles.solution.bound < 1e-15
+    compared = 0
+    for answer in doubles.estimates:
+        if answer.value is not None:
+            assert isinstance(answer.value, float)
+            assert answer.bound is not None
+            assert abs(Fraction(answer.value) - exact[answer.measure]) <= Fraction(answer.bound)
+            assert answer.bound <= 2.3e-16 * abs(answer.value)
+            compared += 1
+    assert compared == len(exact)
+
+
 @pytest.mark.parametrize("name", ["M/M/3", "M/E4/1", "M/H2/1"])
-def test_doubles_agree_with_rationals(name: str) -> None:
-    exact, doubles = values(solved(FORMULAS[name])), values(solved(FORMULAS[name], exact=False))
-    assert exact.keys() == doubles.keys()
-    for measure, value in exact.items():
-        assert isinstance(doubles[measure], float) or value == 0
-        assert float(doubles[measure]) == pytest.approx(float(value), rel=1e-12), measure
+def test_every_method_for_rationals_gives_the_same(name: str) -> None:
+    by_default = values(solved(FORMULAS[name]))
+    for method in ("direct", "gth", "dixon"):
+        assert values(solved(FORMULAS[name], exact=True, method=method)) == by_default
+
+
+@pytest.mark.parametrize("method", ["levels", "storm"])
+def test_a_method_for_finite_chains_only(method: str) -> None:
+    with pytest.raises(UsageError, match=f"'{method}' is for finite chains: give a --limit"):
+        solved(FORMULAS["M/M/1"], method=method)
 
 
 LIMITED = {
@@ -111,25 +133,9 @@ def test_phases_that_stand_for_fixed_work() -> None:
 
 def test_two_servers_have_no_rational_matrix() -> None:
     found = solved(LIMITED["M/H2/2"])
-    assert "doubles" in found.solution.method
+    assert "balls" in found.solution.method
     with pytest.raises(UsageError, match="no rational one"):
         solved(LIMITED["M/H2/2"], exact=True)
-
-
-def test_logarithmic_reduction_gives_what_is_known() -> None:
-    """The same queue twice over, in phases that never mix on the way down: G is not of one row, R is known."""
-    half, zero = Fraction(1, 2), Fraction(0)
-    blocks = Blocks(
-        [[half, zero], [zero, half]],
-        [[zero, Fraction(1)], [Fraction(1), zero]],
-        [[Fraction(1), zero], [zero, Fraction(1)]],
-    )
-    assert blocks.drift() == (half, 1)
-    g = passage(blocks)
-    assert not g.exact
-    assert [sum(map(float, row)) for row in g.matrix] == pytest.approx([1, 1], rel=1e-14)
-    r = next_level(blocks, g)
-    assert sum(map(float, r[0])) == pytest.approx(0.5, rel=1e-14)
 
 
 @pytest.mark.parametrize("lam", ["1", "1.5"])
