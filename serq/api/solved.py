@@ -7,7 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from serq.api.tabular import Answers, estimates_table
+from serq.base.errors import OutsideFragmentError
 from serq.compare.laws import with_distributions
+from serq.compare.open_formula import with_formula
 from serq.ir.expr import Number
 from serq.ir.numbers import as_json, estimate_json, rational
 from serq.ir.program import Program
@@ -122,7 +124,10 @@ def solve_program(
         wanted = (
             True if options.exact or options.method == "dixon" else _ALWAYS_DOUBLES.get(options.method, options.exact)
         )
-        solved = solve_without_limit(program, replace(options, exact=wanted))
+        try:
+            solved = solve_without_limit(program, replace(options, exact=wanted))
+        except OutsideFragmentError as refused:
+            raise with_formula(refused, program) from None
         return SolveResult(program, with_distributions(solved, program, options, progress))
     chain = explore_chain(program, options, progress)
     if options.method == "storm":

@@ -1,8 +1,10 @@
 """Why a chain has no steady state, in words."""
 
+from fractions import Fraction
 from typing import ClassVar
 
 from serq.base.diagnostics import Diagnostic
+from serq.base.source import Span
 
 
 class AllSessionsEnd(Diagnostic):
@@ -36,11 +38,12 @@ class Deadlock(Diagnostic):
 
 
 class Unstable(Diagnostic):
-    """Sessions arrive faster than they leave. `up` and `down`: mean rates while the queue is long, as texts."""
+    """Sessions arrive as fast as they leave, or faster. `up` and `down`: mean rates while many wait, as texts."""
 
     code: ClassVar[str] = "SQ653"
     template: ClassVar[str] = (
-        "there is no steady state: sessions arrive at rate {up}, and while many wait they leave at rate {down} only"
+        "there is no steady state: sessions arrive at rate {up}, and while many wait they leave at rate {down}: the "
+        "queue is {verdict}"
     )
     hint_template: ClassVar[str] = (
         "serve faster, or turn some away: `limit(K)` behind the arrivals, or `--limit K`, gives a steady state with "
@@ -49,6 +52,14 @@ class Unstable(Diagnostic):
 
     up: str
     down: str
+    verdict: str
+
+    @classmethod
+    def at(cls, span: Span, up: Fraction, down: Fraction) -> "Unstable":
+        """What to say of these rates, of which the second is not the greater one."""
+        critical = "critically loaded, and wanders off ever further"
+        verdict = "overloaded, and grows without bound" if up > down else critical
+        return cls(span=span, up=str(up), down=str(down), verdict=verdict)
 
 
 class SeveralClasses(Diagnostic):

@@ -126,6 +126,14 @@ def compiled_chain(exploration: Exploration, code: Compiled | None = None) -> Ch
     )
 
 
+def read_states(exploration: Exploration) -> tuple[Chain, list[State]]:
+    """The chain with its canonical states, one by one: for chains of thousands. Raises as `compiled_chain` does."""
+    chain = compiled_chain(exploration)
+    assert exploration.searching is not None
+    reader = Reader(exploration.searching, exploration.events.codec)
+    return chain, [reader.state(i) for i in range(chain.size)]
+
+
 def search(exploration: Exploration, code: Compiled | None = None) -> FastExploration:
     """Every state of a program, found by the compiled explorer; raises as `compiled_chain` does."""
     options = exploration.options

@@ -12,9 +12,9 @@ from serq.semantics.ball_vectors import ball_vector
 from serq.semantics.balls import Entry, Matrices, Matrix, balls, enclosure, flint, is_zero, rationals
 from serq.semantics.generator import band_order, integer_generator, merged_rates
 from serq.semantics.level_passage import Passage, as_balls, enclosed_passage, known_passage
+from serq.semantics.level_search import Levels
 from serq.semantics.matrix_geometric import Tail, next_level
 from serq.semantics.rational import eliminate, lift
-from serq.semantics.unbounded import Levels
 
 METHODS = ("auto", "direct", "gth", "dixon", "lu")
 """How the finite chain is solved: one state after the other (`gth`), in rationals by p-adic lifting (`dixon`), in balls

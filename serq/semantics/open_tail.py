@@ -21,10 +21,11 @@ from serq.semantics.exploration import ExploreOptions
 from serq.semantics.fragment import unlimited_arrivals
 from serq.semantics.fragment_errors import OpenWithoutLimit
 from serq.semantics.level_passage import Passage
+from serq.semantics.level_search import Levels, NoLevelsError
 from serq.semantics.matrix_geometric import decay
 from serq.semantics.open_front import METHODS, Front, Vector
 from serq.semantics.open_quantiles import Excess, number_quantiles
-from serq.semantics.unbounded import Levels, NoLevelsError, levels_of
+from serq.semantics.unbounded import levels_of
 
 LARGEST_RATIONAL = 400
 """States below the first level that repeats, it included, up to which answers are rational unless somebody asks."""
@@ -88,7 +89,7 @@ def solve_unlimited(
         note = Note(message=f"no matrix-geometric solution either: {reason}")
         raise OutsideFragmentError(program.source, [OpenWithoutLimit(span=span, notes=(note,))]) from None
     if above >= below:
-        raise NoSteadyStateError(program.source, [Unstable(span=span, up=str(above), down=str(below))])
+        raise NoSteadyStateError(program.source, [Unstable.at(span, above, below)])
     return _Solver(levels, method).solved(exact)
 
 

@@ -138,18 +138,23 @@ def test_two_servers_have_no_rational_matrix() -> None:
         solved(LIMITED["M/H2/2"], exact=True)
 
 
-@pytest.mark.parametrize("lam", ["1", "1.5"])
-def test_a_queue_that_grows_is_said_to_grow(lam: str) -> None:
-    with pytest.raises(NoSteadyStateError, match=rf"SQ653.*arrive at rate {Fraction(lam)}, .* leave at rate 1 only"):
+@pytest.mark.parametrize(("lam", "verdict"), [("1", "critically loaded"), ("1.5", "overloaded"), ("1 + 1e-30", "over")])
+def test_a_queue_that_grows_is_said_to_grow(lam: str, verdict: str) -> None:
+    with pytest.raises(NoSteadyStateError, match=rf"SQ653.*arrive at rate .* leave at rate 1: the queue is {verdict}"):
         solved(text("run svc (~exp(1));", lam=lam))
+    with pytest.raises(NoSteadyStateError, match=rf"SQ653.*arrive at rate .* leave at rate 2: the queue is {verdict}"):
+        solved(text("run svc (~h2(1, 17 / 8));", lam=f"2 * ({lam})", stage="fifo(2)"))
 
 
 @pytest.mark.parametrize(
     ("program", "reason"),
     [
-        (text("run svc (~exp(1)); run other (~exp(1));"), "2 kinds of sessions pile up"),
-        (text("set k = ~choice(1: 1, 3: 1); run svc (~exp(k / 4));"), "2 kinds of sessions pile up"),
-        (text("run other (~exp(1));"), "not alike"),
+        (text("run svc (~exp(1)); run other (~exp(1));"), "2 numbers grow without bound: sessions at other (line 5)"),
+        (text("run svc (~exp(1)); run last (~exp(1));", pool="stage last : fifo;"),
+         "2 numbers grow without bound: sessions waiting for last (line 5) and sessions waiting for svc (line 5)"),
+        (text("set k = ~choice(1: 1, 3: 1); run svc (~exp(k / 4));"),
+         "2 numbers grow without bound: 2 kinds of sessions waiting for svc (line 5)"),
+        (text("run other (~exp(1));"), "sessions at other (line 5) grows without bound, and with it their rate"),
         (text("run svc (~exp(1));", stage="ps(min(n, 4))"), "depends on the number of jobs"),
         (text("run svc (~exp(1)); observe seen = queue(svc);"), "reads how many jobs"),
         ("stage e : step { budget 4; cost 1; } workload { arrive poisson(0.1); } session { run e decode (2); "
@@ -162,3 +167,47 @@ def test_what_has_no_single_level(program: str, reason: str) -> None:
     (found,) = refused.value.diagnostics
     assert found.code == "SQ612"
     assert reason in found.notes[0].message
+
+
+# -- what happens above the front ------------------------------------------------------------------------------------
+
+
+def test_a_pool_that_is_full_far_up_only() -> None:
+    """At most 20 hold a part: the line of svc is short, though it looks endless in a small front."""
+    program = text("hold s (1) { run svc (~exp(1)); }", lam="0.9", pool="pool s { cap 20; }")
+    found = values(solved(program))
+    # M/M/1 in all; of n sessions min(n, 20) are inside
+    rho = Fraction(9, 10)
+    inside = sum((min(n, 20) * (1 - rho) * rho**n for n in range(20)), Fraction(0)) + 20 * rho**20
+    assert found["sessions.number"] == 9
+    assert found["stage.svc.number"] == inside
+    assert found["pool.s.queue"] == 9 - inside
+
+
+@pytest.mark.parametrize(("places", "limit"), [(5, 160), (24, 74)])
+def test_many_places_in_front_of_a_server(places: int, limit: int) -> None:
+    """Those inside are at the server or at the delay: as many phases as places, and one more."""
+    body = "hold s (1) { run svc (~exp(1)); run other (~exp(4)); }"
+    program = text(body, lam="0.6", pool=f"pool s {{ cap {places}; }}")
+    found = solved(program)
+    assert found.tail is not None
+    assert found.tail.phases == places + 1
+    assert found.tail.below == (places + 1) * (places + 2) // 2
+    by_limit = values(solved(program, limit=limit, exact=False))
+    for answer in found.estimates:
+        if answer.value is not None and answer.measure != "sessions.losses":
+            assert float(answer.value) == pytest.approx(float(by_limit[answer.measure]), rel=1e-9, abs=1e-9)
+            assert answer.bound is not None
+            assert answer.bound <= 2.3e-16 * abs(answer.value)
+
+
+def test_as_many_states_as_are_allowed() -> None:
+    program = text("hold s (1) { run svc (~exp(1)); run other (~exp(4)); }", lam="0.5", pool="pool s { cap 12; }")
+    with pytest.raises(OutsideFragmentError) as refused:
+        solved(program, states=100)
+    (note,) = refused.value.diagnostics[0].notes
+    assert "with up to 8 sessions, there come to be more and more sessions at other (line 5) and" in note.message
+    assert (
+        "until something is full; with 16 sessions there are over 100 states, and --max-states allows" in note.message
+    )
+    assert solved(program, states=400).tail is not None
