@@ -10,7 +10,7 @@ from serq.engine.asked import drifting
 from serq.engine.expressions import Expressions, Surroundings
 from serq.engine.holds import Holds
 from serq.engine.sites import Site
-from serq.engine.step_text import counts_together, step_stages
+from serq.engine.step_text import counts_together, limits_of, step_stages
 from serq.ir import expr as e
 from serq.ir import program as p
 
@@ -118,8 +118,7 @@ def _coasts(program: p.Program, place: int) -> bool:
     """Whether a stage may coast: its limits are the same as long as nobody comes or goes."""
     kind = program.stages[place].kind
     assert isinstance(kind, p.Step)
-    limits = (kind.budget, *(() if kind.chunk is None else (kind.chunk,)))
-    nodes = [node for expr in limits for node in e.walk(expr)]
+    nodes = [node for expr in limits_of(kind) for node in e.walk(expr)]
     fixed = all(isinstance(x, _FIXED) and (not isinstance(x, e.Context) or x.name in _FACTS) for x in nodes)
     return fixed and counts_together(program, place)
 

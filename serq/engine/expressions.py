@@ -23,6 +23,8 @@ _FUNCTIONS = {
 _FOLDS = {"min": "smaller", "max": "larger"}
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _NO_SLOT = "-1"
+_MOST_NESTED = 32
+"""Values of a choice that are compared within each other."""
 _MOST_CERTAIN = 1e6
 """No draw from a law with parameters up to this one reaches infinity."""
 
@@ -31,13 +33,14 @@ _MOST_CERTAIN = 1e6
 class Surroundings:
     """What an expression sees. `stream` is the place of its stream in `words`, None where it draws
     from the stream of arrivals; `set_here` are the attributes that have certainly been set; `context` has the context
-    variables.
+    variables. `left` is the function that works out what the budget of a step stage leaves.
     """
 
     slot: str = _NO_SLOT
     stream: str | None = None
     set_here: frozenset[str] = frozenset()
     context: Mapping[str, str] = field(default_factory=dict)
+    left: str = "step_left"
 
 
 def literal(value: float) -> str:
@@ -198,7 +201,7 @@ class Expressions:
     def _step_state(self, fact: e.StageFact, place: str) -> str:
         if fact != "budget_left":
             return f"{fact}_step(s, {place})"
-        self.lines.add(f"if step_left(s, {place}) != MORE:", "    return FAULT")
+        self.lines.add(f"if {self.here.left}(s, {place}) != MORE:", "    return FAULT")
         name = self.lines.name()
         self.lines.add(f"{name} = s.steps.value")
         return name
@@ -293,15 +296,22 @@ class Expressions:
     def _check_law(self, expr: e.Draw, args: list[str]) -> None:
         if self.is_law(expr):
             return
-        good = f"good_{expr.law}({', '.join(args)})"
-        if expr.law == "choice":
-            weights = args[1::2]
-            good = " and ".join([*(f"is_finite({a})" for a in args), *(f"{w} >= 0.0" for w in weights)])
-            good += f" and {' + '.join(weights)} > 0.0"
+        good = f"good_{expr.law}({', '.join(args)})" if expr.law != "choice" else self._good_choice(args)
         site = self.sites.number(Site("law", expr.span, expr.law, len(args)))
         with self.lines.block(f"if not ({good}):"):
             self.lines.add(*(f"s.fault_values[{i}] = {a}" for i, a in enumerate(args)))
             self.lines.add(f"return fail(s, {site}, {self._serial()}, 0)")
+
+    def _good_choice(self, args: list[str]) -> str:
+        """Whether values and weights are finite, no weight is negative, and one is positive."""
+        weights = args[1::2]
+        tests = [*(f"is_finite({a})" for a in args), *(f"{w} >= 0.0" for w in weights)]
+        if len(weights) <= _MOST_NESTED:
+            return " and ".join([*tests, f"{' + '.join(weights)} > 0.0"])
+        good, total = self.lines.name(), self.lines.name()
+        self.lines.add(f"{good} = {tests[0]}", *(f"{good} = {good} and {test}" for test in tests[1:]))
+        self.lines.add(f"{total} = 0.0", *(f"{total} += {weight}" for weight in weights))
+        return f"{good} and {total} > 0.0"
 
     def is_law(self, expr: e.Draw) -> bool:
         """Whether the parameters are constants that make a law."""
@@ -321,6 +331,9 @@ class Expressions:
         """As `serq.codegen.draws.draw_choice` does it, for values that lie in variables."""
         left = self.lines.name()
         weights = args[1::2]
+        if len(weights) > _MOST_NESTED:
+            self._long_choice(name, left, args, at)
+            return
         self.lines.add(f"{left} = u01({at}) * ({' + '.join(['0.0', *weights])})", f"{name} = {args[0]}")
         deep = 0
         for value, weight in zip(args[::2], weights, strict=True):
@@ -330,6 +343,15 @@ class Expressions:
             deep += 1
             self.lines.add(f"if {weight} > 0.0:", f"    {left} -= {weight}")
         self.lines.depth -= deep
+
+    def _long_choice(self, name: str, left: str, args: list[str], at: str) -> None:
+        """The same, of more values than blocks can be nested in each other."""
+        lines, weights, looks = self.lines, args[1::2], self.lines.name()
+        lines.add(f"{left} = 0.0", *(f"{left} += {weight}" for weight in weights), f"{left} = u01({at}) * {left}")
+        lines.add(f"{name} = {args[0]}", f"{looks} = True")
+        for value, weight in zip(args[::2], weights, strict=True):
+            with lines.block(f"if {looks} and {weight} > 0.0:"):
+                lines.add(f"{name} = {value}", f"{looks} = {left} >= {weight}", f"{left} -= {weight}")
 
 
 def _fold(op: str, a: float, b: float) -> float:

@@ -51,7 +51,7 @@ from serq.engine.observing import close_all, close_batches, observe_log, observe
 from serq.engine.replaying import goes_on, replayed, row_of_turn
 from serq.engine.requests import close_request, get_memory, give_up, open_request, reach
 from serq.engine.residents import (
-    busy_step, count_decoding, is_resident, join_step, let_go, lingers, queue_step, work_step,
+    busy_step, count_decoding, is_resident, join_step, let_go, lingers, queue_step, stop_lingering, work_step,
 )
 from serq.engine.serving import (
     clear_clock, empty_shared, join_delay, join_many, join_shared, join_single, leave_delay, leave_many, leave_shared,

@@ -12,7 +12,8 @@ from serq.engine.state import INF, NEVER, NOBODY, SESSION_SUMS, STAGE_SUMS
 from serq.ir import program as p
 
 _PURPOSES: tuple[Purpose, ...] = ("session", "workload")
-_FAULT_VALUES = 64
+_FAULT_VALUES = 512
+"""As many as a law has parameters that the engine takes."""
 _PER_SLOT_WHOLE = ("serial", "pc", "turn", "follow", "place", "flags")
 _PER_SLOT_DOUBLE = ("joined", "begun", "work")
 _LOG_WHOLE = ("log_name", "log_serial", "log_turn")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from serq.engine.assigned import Assigned
 from serq.engine.clocks import region_of, sources_of
+from serq.engine.cuts import plans_ahead
 from serq.engine.expressions import Expressions, Surroundings
 from serq.engine.holds import Group, Holds, Statement
 from serq.engine.room_text import first_of, less
@@ -91,7 +92,11 @@ class PreemptionText:
                 lines.add("leave_queue(s, s.place[slot], slot)", "return MORE")
             with lines.block("if s.pools.status[slot] == STALLED:"):
                 lines.add("leave_stalled(s, s.place[slot], slot)", "return MORE")
-            lines.add("if leave_ready(s, slot):", "    return MORE", "stage = s.place[slot]")
+            lines.add("if leave_ready(s, slot):", "    return MORE")
+            if plans_ahead(self.program):
+                stages = sum(isinstance(stage.kind, p.Step) for stage in self.program.stages)
+                lines.add(f"if stop_lingering(s, slot, {stages}):", "    return MORE")
+            lines.add("stage = s.place[slot]")
             for place, stage in enumerate(self.program.stages):
                 with lines.block(f"if stage == {place}:"):
                     self._withdraw(place, stage.kind)

@@ -1,6 +1,6 @@
 """The residents of step stages in restricted Python: joining, leaving, and what the program reads of them."""
 
-from serq.codegen.lang import I64Array, f64, i64
+from serq.codegen.lang import I64Array, cold, f64, i64
 from serq.engine.observing import advance_number
 from serq.engine.requests import finish_run
 from serq.engine.serving import make_ready, note_joined
@@ -102,6 +102,19 @@ def lingers(s: Sim, slot: i64, stages: i64) -> bool:
             s.steps.leaving[k * s.cap + s.steps.leaving_size[k]] = slot
             s.steps.leaving_size[k] += 1
             return True
+    return False
+
+
+@cold
+def stop_lingering(s: Sim, slot: i64, stages: i64) -> bool:
+    """A session that waits for such a stage to plan has been preempted; False where it waits for none."""
+    for k in range(stages):
+        last = k * s.cap + s.steps.leaving_size[k] - 1
+        for i in range(k * s.cap, last + 1):
+            if s.steps.leaving[i] == slot:
+                close_gap(s.steps.leaving, i, last)
+                s.steps.leaving_size[k] -= 1
+                return True
     return False
 
 

@@ -44,6 +44,16 @@ def counts_together(program: p.Program, place: int) -> bool:
     )
 
 
+def limits_of(kind: p.Step) -> tuple[e.Expr, ...]:
+    """The budget of a stage and, if there is one, the chunk."""
+    return (kind.budget, *(() if kind.chunk is None else (kind.chunk,)))
+
+
+def _left(depth: int) -> str:
+    """The name of the function that works out what a budget leaves, asked so deep within limits."""
+    return "step_left" if depth == 1 else f"step_left_{depth}"
+
+
 class StepText:
     """Writes what the step stages of a program do through one writer of expressions."""
 
@@ -64,19 +74,62 @@ class StepText:
     # -- limits ------------------------------------------------------------------------------------------------------
 
     def limits(self) -> None:
-        """Functions that work out budget and chunk, and what a budget leaves."""
-        lines = self.lines
+        """Functions that work out budget and chunk, and what a budget leaves.
+
+        Limits that read what a budget leaves find 0 at the stages whose limits are being worked out for it, however
+        deep. The text knows no recursion: there is a function for each depth, until no stage is left that they read.
+        """
+        asked = self._asked_by_limits()
         for k in range(len(self.places)):
-            kind = self.kind(k)
-            with lines.block(f"def step_limits_{k}(s: Sim) -> i64:"):
-                self._surround(_BEFORE, k, kind.budget, *([] if kind.chunk is None else [kind.chunk]))
-                budget = self._checked(kind.budget, "budget", k)
-                chunk = "INF" if kind.chunk is None else f"no_less({self._checked(kind.chunk, 'chunk', k)})"
-                lines.add(f"s.steps.budget = {budget}", f"s.steps.chunk = {chunk}", "return MORE")
-        with lines.block("def step_left(s: Sim, stage: i64) -> i64:"):
-            for k, place in enumerate(self.places):
-                with lines.block(f"if stage == {place} and s.steps.planning[{k}] == 0:"):
-                    lines.add(f"if step_limits_{k}(s) != MORE:", "    return FAULT")
+            self._limits(k, f"step_limits_{k}", "step_left", begins=bool(asked))
+        if not asked:
+            self._left("step_left", self.places, "")
+            return
+        deepest = len(asked) + (1 if asked == self.places else 2)
+        for depth in range(1, deepest + 1):
+            places = () if depth == deepest else self.places if depth == 1 else asked
+            for k in map(self.places.index, places):
+                self._limits(k, f"step_limits_{k}_{depth}", _left(depth + 1))
+            self._left(_left(depth), places, f"_{depth}")
+
+    def _asked_by_limits(self) -> tuple[int, ...]:
+        """The stages of which limits may read what their budget leaves."""
+        refs = [
+            node.stage
+            for k in range(len(self.places))
+            for expr in limits_of(self.kind(k))
+            for node in e.walk(expr)
+            if isinstance(node, e.StageState) and node.fact == "budget_left"
+        ]
+        return tuple(place for place in self.places if any(r.base <= place < r.base + r.size for r in refs))
+
+    def _limits(self, k: int, name: str, left: str, begins: bool = False) -> None:
+        """Work out the limits of a stage; `left` is the function that they call for what a budget leaves.
+
+        `begins`: for an iteration, of which the chunk finds the whole budget left.
+        """
+        lines, kind = self.lines, self.kind(k)
+        with lines.block(f"def {name}(s: Sim) -> i64:"):
+            self._surround(_BEFORE, k, *limits_of(kind))
+            self.expressions.here.left = left
+            budget = self._checked(kind.budget, "budget", k)
+            if begins and kind.chunk is not None:
+                lines.add(f"s.steps.left[{k}] = {budget}", f"s.steps.planning[{k}] = 1")
+            chunk = "INF" if kind.chunk is None else f"no_less({self._checked(kind.chunk, 'chunk', k)})"
+            lines.add(f"s.steps.budget = {budget}", f"s.steps.chunk = {chunk}", "return MORE")
+
+    def _left(self, name: str, places: tuple[int, ...], depth: str) -> None:
+        """What a budget leaves, to be worked out at these stages unless an iteration is put together there.
+
+        `depth` ends the name of the functions that work out their limits; nothing where these never ask for it.
+        """
+        lines = self.lines
+        with lines.block(f"def {name}(s: Sim, stage: i64) -> i64:"):
+            for k in map(self.places.index, places):
+                with lines.block(f"if stage == {self.places[k]} and s.steps.planning[{k}] == 0:"):
+                    lines.add(*([f"s.steps.left[{k}] = 0.0", f"s.steps.planning[{k}] = 1"] if depth else []))
+                    lines.add(f"if step_limits_{k}{depth}(s) != MORE:", "    return FAULT")
+                    lines.add(*([f"s.steps.planning[{k}] = 0"] if depth else []))
                     lines.add(f"s.steps.value = rest_of_budget(s, {k}, s.steps.budget, s.steps.chunk)", "return MORE")
             lines.add("s.steps.value = max(s.steps.left[s.steps.number_of[stage]], 0.0)", "return MORE")
         lines.add("")

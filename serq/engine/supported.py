@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 
+from serq.engine.assigned import certainly_set
 from serq.ir import expr as e
 from serq.ir import flow
 from serq.ir import program as p
 
 _MOST_ATTRIBUTES = 60
-_MOST_CHOICES = 32
+"""As many bits of a word say which of the attributes that are read too early, perhaps, have been set."""
+_MOST_CHOICES = 256
+"""The text says them one by one, which takes a compiler its time."""
 _LARGEST = 2**62
 """Whole numbers beyond this are no machine integers."""
 
@@ -19,37 +22,21 @@ def why_not(program: p.Program) -> str | None:
 
 def _reasons(program: p.Program) -> Iterator[str]:
     yield from _pool_reasons(program)
-    yield from _ahead_reasons(program)
     for stage in program.stages:
         if isinstance(stage.kind, p.Fifo) and p.whole(stage.kind.servers) > _LARGEST:
             yield f"stage {stage.name} has more servers than a machine integer can count"
-        if isinstance(stage.kind, p.Step):
-            limits = (stage.kind.budget, *(() if stage.kind.chunk is None else (stage.kind.chunk,)))
-            if any(isinstance(n, e.StageState) and n.fact == "budget_left" for x in limits for n in e.walk(x)):
-                yield f"a limit of stage {stage.name} reads budget_left"
     limit = program.arrivals.limit if isinstance(program.arrivals, p.Poisson | p.Renewal) else None
     if limit is not None and p.whole(limit) > _LARGEST:
         yield "its limit is no machine integer"
     if isinstance(program.arrivals, p.Poisson) and not program.arrivals.rate.value > 0.0:
         yield "its arrival rate is 0"
-    if len(program.attributes) > _MOST_ATTRIBUTES:
-        yield f"it has more than {_MOST_ATTRIBUTES} attributes"
+    if len(program.attributes) > _MOST_ATTRIBUTES and len(certainly_set(program).doubtful) > _MOST_ATTRIBUTES:
+        yield f"more than {_MOST_ATTRIBUTES} attributes may be read before they are set"
     for expr in expressions_of(program):
         for node in e.walk(expr):
             reason = _why_not_node(node)
             if reason is not None:
                 yield reason
-
-
-def _ahead_reasons(program: p.Program) -> Iterator[str]:
-    """Who waits for a stage that plans ahead may lose a hold only where pools are memory: there he is not asked."""
-    steps = [stage.kind for stage in program.stages if isinstance(stage.kind, p.Step)]
-    memory = {kind.memory for kind in steps}
-    if any(kind.plan_ahead for kind in steps):
-        for ref in _grown(program):
-            for place in range(ref.base, ref.base + ref.size):
-                if program.pools[place].preempt != "none" and place not in memory:
-                    yield f"a stage plans ahead, and pool {program.pools[place].name} preempts whoever holds it"
 
 
 def _grown(program: p.Program) -> Iterator[e.Ref]:
@@ -59,9 +46,6 @@ def _grown(program: p.Program) -> Iterator[e.Ref]:
 
 
 def _pool_reasons(program: p.Program) -> Iterator[str]:
-    for pool in program.pools:
-        if pool.spill is not None and isinstance(program.stages[pool.spill.via].kind, p.Step):
-            yield f"pool {pool.name} spills through a step stage"
     memory = {stage.kind.memory for stage in program.stages if isinstance(stage.kind, p.Step)}
     for ref in _grown(program):
         if program.pools[ref.base].preempt == "none":

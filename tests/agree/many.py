@@ -19,6 +19,7 @@ from engine_programs import engine_program
 from engines import assert_same, short
 from finite_programs import finite_program
 from pool_programs import pool_program
+from preempting_programs import preempting_program
 from step_programs import step_program, traced_program
 
 from serq.base.errors import RunError
@@ -29,7 +30,7 @@ from serq.pipeline import load_text
 from serq.semantics.options import RunOptions
 from serq.semantics.reference import simulate
 
-KINDS = ("ties", "chains", "pools", "steps", "traces", "deployments")
+KINDS = ("ties", "chains", "pools", "steps", "preempting", "traces", "deployments")
 _WORDS = ("law", "fact", "op", "function")
 """Fields whose values are constructs of their own."""
 
@@ -54,10 +55,12 @@ def case(kind: str, seed: int, place: Path) -> Case:
             text = pool_program(seed)
         case "steps":
             text = step_program(seed)
+        case "preempting":
+            text = preempting_program(seed)
         case "traces":
             text, trace = traced_program(seed)
         case _:
-            made = deployment(seed, compiled=True)
+            made = deployment(seed)
             text, trace, horizon = made.text, made.trace, made.horizon or 40.0
     program, path = load_text(text).program, place / "trace.csv"
     path.write_text(trace)

@@ -77,7 +77,7 @@ def test_generated_programs(monkeypatch, make, seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_generated_deployments(monkeypatch, seed, tmp_path):
     monkeypatch.setattr(run, "EVENTS_A_CALL", 1)
-    made = deployment(seed, compiled=True)
+    made = deployment(seed)
     program, path = load_text(made.text).program, tmp_path / "trace.csv"
     assert why_not(program) is None
     path.write_text(made.trace)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from deployments import deployment
 from engines import assert_same, assert_same_outcome, events_of_both, short
+from preempting_programs import preempting_program
 from step_programs import step_program, traced_program
 
 from serq.codegen import jit
@@ -21,6 +22,18 @@ MODELS = {name: program for name, program in LOADED.items() if any(isinstance(s.
 LLVM = ("llvm",) if jit.available() else ()
 BACKENDS = ("cpython", *LLVM)
 FEW = [*((seed, "cpython") for seed in range(8)), *((seed, b) for b in LLVM for seed in range(3))]
+LIMITS = """
+stage s : step { budget 9 - budget_left(s); cost 1; }
+stage pair[2] : step {
+  budget 3 + budget_left(s) / 2 - budget_left(pair[nres % 2]); chunk 1 + budget_left(pair[1]); cost 1; }
+workload { arrive poisson(0.5); }
+session {
+  observe left = budget_left(s) + 10 * budget_left(pair[0]); run s decode (2);
+  run pair[serial % 2] prefill (5 + serial % 3); observe one = budget_left(pair[1]); run s prefill (serial % 7); }
+"""
+PREEMPTED = (4, 15, 18, 22, 26, 29, 31, 44, 53)
+"""Seeds of programs in which holders are preempted wherever they can be, even while they wait for a stage to plan."""
+PREEMPTING = [*((seed, "cpython") for seed in PREEMPTED), *((seed, b) for b in LLVM for seed in (15, 44))]
 DEPLOYMENTS = [*((seed, "cpython") for seed in range(106)), *((seed, b) for b in LLVM for seed in range(4))]
 
 
@@ -37,6 +50,19 @@ def test_generated_step_stages(seed, backend):
     program = load_text(step_program(seed)).program
     assert why_not(program) is None
     assert events_of_both(program, short(program), backend, opt=0) > 5
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_limits_may_read_what_budgets_leave(backend):
+    program = load_text(LIMITS + "run { horizon 100; seed 4; }").program
+    assert events_of_both(program, short(program, 100.0), backend, opt=0) > 200
+
+
+@pytest.mark.parametrize(("seed", "backend"), PREEMPTING)
+def test_generated_preemptions(seed, backend):
+    program = load_text(preempting_program(seed)).program
+    assert why_not(program) is None
+    assert_same_outcome(program, short(program), backend, bounds_checked=seed % 2 == 0)
 
 
 @pytest.mark.parametrize(("seed", "backend"), FEW)
@@ -62,7 +88,7 @@ def test_a_trace_of_many_sessions_that_begin_together(tmp_path):
 
 @pytest.mark.parametrize(("seed", "backend"), DEPLOYMENTS)
 def test_generated_deployments(seed, backend, tmp_path):
-    made = deployment(seed, compiled=True)
+    made = deployment(seed)
     program, path = load_text(made.text).program, tmp_path / "trace.csv"
     if why_not(program) is not None:
         return
@@ -73,7 +99,7 @@ def test_generated_deployments(seed, backend, tmp_path):
 
 
 def test_most_deployments_are_compiled():
-    compiled = sum(why_not(load_text(deployment(seed, compiled=True).text).program) is None for seed in range(20))
+    compiled = sum(why_not(load_text(deployment(seed).text).program) is None for seed in range(20))
     assert compiled >= 15
 
 

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 from chain_programs import PROGRAMS
 from engine_programs import engine_program
-from engines import assert_same, events_of_both, short
+from engines import assert_same, assert_same_outcome, events_of_both, short
 from finite_programs import finite_program
 
+from serq.base.errors import RunError
 from serq.codegen import jit
 from serq.engine.supported import why_not
 from serq.engines import run_compiled
@@ -123,3 +124,26 @@ def test_what_one_event_observes_may_be_more_than_the_log_holds():
     run = run_compiled(program, options, 1)
     assert len(run.results[0].samples["a"].values) == 140000
     assert_same(run.results[0], simulate(program, options))
+
+
+MANY = (
+    "stage s : fifo; workload { arrive poisson(0.5); }\nsession { set w = 0.5 + ~bernoulli(0.5); set a = 0; "
+    + "".join(f"set a{i} = a + {i}; " for i in range(70))
+    + f"run s (~choice({', '.join(f'{i % 7}: w * {i % 5}' for i in range(100))}));"
+    + f"observe b = ~choice({', '.join(f'{i}: {1 + i % 5}' for i in range(40))}) + a69; }}\nrun {{ horizon 99; }}"
+)
+WRONG = MANY.replace("w * 4", "0 - w")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_choices_of_many_values_and_many_attributes(backend):
+    program = load_text(MANY).program
+    assert why_not(program) is None
+    assert events_of_both(program, short(program, 99.0), backend, opt=0) > 50
+
+
+def test_a_choice_of_many_values_that_is_no_law_is_refused_in_the_same_words():
+    program = load_text(WRONG).program
+    with pytest.raises(RunError, match="choice"):
+        simulate(program, short(program))
+    assert_same_outcome(program, short(program), "cpython")

@@ -32,9 +32,9 @@ class Deployment:
     grows: bool
 
 
-def deployment(seed: int, compiled: bool = False) -> Deployment:
-    """The deployment of a seed; `compiled`: without what the compiled simulator leaves to the reference."""
-    return _Writer(Random(seed), compiled).deployment()
+def deployment(seed: int) -> Deployment:
+    """The deployment of a seed."""
+    return _Writer(Random(seed)).deployment()
 
 
 def corpus_of(made: Deployment, program: Program) -> Corpus | None:
@@ -48,9 +48,8 @@ def corpus_of(made: Deployment, program: Program) -> Corpus | None:
 
 
 class _Writer:
-    def __init__(self, random: Random, compiled: bool) -> None:
+    def __init__(self, random: Random) -> None:
         self.random = random
-        self.compiled = compiled
         self.block = random.choice([None, 1, 4, 4, 16])
         self.units = random.randint(20, 56)
         self.budget = random.choice([1, 7, 16, 64])
@@ -65,7 +64,7 @@ class _Writer:
         self.preempt = random.choice(
             ["", "preempt none;", "preempt lifo;", "preempt lifo;", "preempt by (-k, serial);"]
         )
-        self.tier = self.maybe(0.3) and not compiled
+        self.tier = self.maybe(0.3)
         self.grows = self.maybe(0.8)
         self.aux = random.sample(list(_AUX_STAGES), 4)
         self.boxes = random.sample(list(_AUX_POOLS), 3)
@@ -303,8 +302,6 @@ class _Writer:
                 return f"{self.pick('abs', 'floor', 'ceil')}({a})"
             case _:
                 inner = self.leaf(False)
-                if self.compiled:
-                    return f"sqrt(abs({inner}))"
                 return self.pick(
                     f"sqrt(abs({inner}))", f"exp(min({inner}, 1))", f"ln(1 + abs({inner}))", f"pow(abs({inner}), 0.5)"
                 )
@@ -324,12 +321,12 @@ class _Writer:
         facts += [
             f"busy({self.facing()})",
             f"queue({self.facing()})",
-            f"busy({self.facing()})" if self.compiled else f"work({self.facing()})",
+            f"work({self.facing()})",
             f"holders({self.reqs()})",
         ]
         facts += (
             ["est_rho(pause)", "est_wait(pause)", "(est_lambda(pause) < 9 ? price(pause, 1, 0.5) : 0)"]
-            if self.maybe(0.2) and not self.compiled
+            if self.maybe(0.2)
             else []
         )
         return self.random.choice(facts)

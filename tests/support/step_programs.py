@@ -5,12 +5,17 @@ A program is a function of its seed.
 
 from random import Random
 
-_BUDGETS = ("7", "1", "64", "inf", "max(ndec, 4.5)", "nres > 2 ? 3 : 16", "8 + serial % 3 - kvb", "2.25")
+_BUDGETS = (
+    "7", "1", "64", "inf", "max(ndec, 4.5)", "nres > 2 ? 3 : 16", "8 + serial % 3 - kvb", "2.25",
+    "9 - budget_left(engine)", "3 + budget_left(pair[nres % 2]) / 2",
+)  # fmt: skip
 _COSTS = (
     "1", "0.5 + ntok / 16", "0.25 + 0.125 * ndec", "0.5 + attn / 64 + npre / 32", "0.1 * nres + 0.3 * busy(d)",
     "(ntok > 4 ? 0.5 : 0) + kvp", "1 / 3 + min(budget_left(engine), 5) % 2",
 )  # fmt: skip
-_CHUNKS = ("", "", "chunk 3;", "chunk nres > 2 ? 2 : 5;", "chunk 0;", "chunk 1.5;")
+_CHUNKS = (
+    "", "", "chunk 3;", "chunk nres > 2 ? 2 : 5;", "chunk 0;", "chunk 1.5;", "chunk 1 + budget_left(pair[1]) % 4;",
+)  # fmt: skip
 _ARRIVALS = ("closed(5)", "batch(6)", "poisson(0.6) limit(9)", "renewal(2)", "renewal(~choice(0: 1, 0.5: 2, 3: 1))")
 _PREFILLS = ("1 + floor(~uniform(0, 20))", "~geometric(0.2)", "~choice(3: 1, 9: 2, 17: 1)", "~uniform(0, 6)")
 _DECODES = ("~geometric(0.3)", "1 + ~bernoulli(0.5) * 4", "~choice(1: 1, 5: 1, 0: 1)", "~uniform(0, 3)")

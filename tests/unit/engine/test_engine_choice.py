@@ -18,8 +18,8 @@ from serq.semantics.run_result import StoppedError
 QUEUE = """stage s : fifo; workload { arrive poisson(0.5); }
 session { set t = now; run s (~exp(1)); observe r = now - t; }
 run { horizon 2000; seed 4; }"""
-LIMIT = """stage s : step { budget 9 - budget_left(s); cost 1; } workload { arrive poisson(0.5); }
-session { run s decode (2); }
+CROWD = """stage s : fifo; workload { arrive poisson(0.5) limit(1e19); }
+session { run s (1); }
 run { horizon 200; seed 4; }"""
 
 
@@ -32,9 +32,9 @@ def test_auto_compiles_what_it_can():
     program, options = settings(QUEUE)
     assert why_not_compiled(program, options) == ""
     assert simulate(program)[0].engine == "compiled"
-    report = simulate(load_text(LIMIT).program)[0]
-    assert (report.engine, report.why_reference) == ("reference", "a limit of stage s reads budget_left")
-    assert report.to_dict()["why_reference"] == "a limit of stage s reads budget_left"
+    report = simulate(load_text(CROWD).program)[0]
+    assert (report.engine, report.why_reference) == ("reference", "its limit is no machine integer")
+    assert report.to_dict()["why_reference"] == "its limit is no machine integer"
 
 
 def test_checked_runs_are_the_reference_s():
@@ -43,8 +43,8 @@ def test_checked_runs_are_the_reference_s():
 
 
 def test_compiled_is_refused_where_it_cannot_be():
-    program, options = settings(LIMIT)
-    with pytest.raises(UsageError, match="a limit of stage s reads budget_left"):
+    program, options = settings(CROWD)
+    with pytest.raises(UsageError, match="its limit is no machine integer"):
         run_replications(program, options, 1, engine="compiled")
 
 
@@ -150,11 +150,11 @@ def test_a_run_that_got_stuck_has_failed(tmp_path, capsys, form):
 
 def test_the_command_line_says_why(tmp_path, capsys):
     function, queue = tmp_path / "function.sq", tmp_path / "queue.sq"
-    function.write_text(LIMIT)
+    function.write_text(CROWD)
     queue.write_text(QUEUE)
     told = serq(capsys, "run", function)
     assert told.status == 0
-    assert "simulated by the reference interpreter: a limit of stage s reads budget_left" in told.err
+    assert "simulated by the reference interpreter: its limit is no machine integer" in told.err
     assert "reference interpreter" not in serq(capsys, "run", function, "--quiet").err
     plain = serq(capsys, "run", queue)
     assert "engine: compiled" in plain.out
