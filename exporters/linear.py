@@ -60,6 +60,8 @@ def _collect(expr: e.Expr, factor: Fraction, into: dict[str, Fraction]) -> e.Exp
             return _collect(a, factor * k, into)
         case e.Binary(op="/", left=a, right=e.Num(value=Fraction() as k)) if not _is_plain(a) and k:
             return _collect(a, factor / k, into)
+    if any(isinstance(n, e.Builtin) and n.name == "serial" for n in e.walk(expr)):
+        raise NoTextError("the sessions told apart by `serial`")
     if not _is_plain(expr):
         raise NoTextError("a linear form in the time")
     return times(number(factor), expr)

@@ -36,7 +36,6 @@ def violations(program: p.Program, *, fixed_work: bool = False) -> tuple[Diagnos
         *_pools(control),
         *_steps(control, fixed_work, clocks),
         *_reused_draws(control, clocks),
-        *_serials(control),
     ]
     return _together(sorted(dict.fromkeys(found), key=lambda d: (d.span, d.code)))
 
@@ -273,7 +272,7 @@ def _work(kind: Kind, span: Span, fixed_work: bool) -> Iterator[Diagnostic]:
     if fixed_work and kind.shapes <= FINITE | DRAWN and {s.text for s in kind.sources} <= _WITH_A_STAND_IN:
         return
     sources = _ordered(kind)
-    rest = [s for s in sources if s.reason not in ("draw", "endless")]
+    rest = [s for s in sources if s.reason != "draw" and s.text != "~geometric"]
     if rest:
         yield from _steers(Kind(kind.shapes, frozenset(rest)), "the work of this run", span)
         return
@@ -303,16 +302,3 @@ def _reused_draws(control: Control, clocks: bool) -> Iterator[Diagnostic]:
             kind = control.kinds.before[place].get(name, NOTHING)
             if name != written and kind.shapes & DRAWN and any(s.reason == "draw" for s in kind.sources):
                 yield errors.DrawReused(span=_span(x, node), name=name)
-
-
-def _serials(control: Control) -> Iterator[Diagnostic]:
-    """`serial` grows for ever where sessions keep arriving."""
-    arrivals = control.program.arrivals
-    ends = any(isinstance(step, p.End) for step in control.program.code)
-    if isinstance(arrivals, p.Batch | p.NoArrivals) or (isinstance(arrivals, p.Closed) and not ends):
-        return
-    for node in control.graph.nodes:
-        for what, x in _steering(node.step, control.program):
-            for part in e.walk(x):
-                if isinstance(part, e.Builtin) and part.name == "serial":
-                    yield errors.EndlessValues(span=part.span, place=what, what="serial")

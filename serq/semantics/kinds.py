@@ -85,6 +85,7 @@ class Kinds:
         self.constants = program.exact_constants()
         self.traced = program.traced
         self.graph = graph
+        self._endless = _has_endless_serials(program)
         # the copies of a statement of the turn block share what is known before them: one slice must serve them all
         known: dict[Origin, dict[str, Kind]] = {}
         self.before = [known.setdefault(node.origin, {}) for node in graph.nodes]
@@ -94,8 +95,9 @@ class Kinds:
         self._solve()
 
     def at(self, node: int, expr: e.Expr) -> Kind:
-        """The kind of an expression evaluated at a node."""
-        return self.of(expr, self.before[node])
+        """The kind of an expression evaluated at a node; the keys of a choose read the index that is weighed."""
+        step, before = self.graph.nodes[node].step, self.before[node]
+        return self.of(expr, {**before, step.name: NUMBER} if isinstance(step, p.Choose) else before)
 
     def _solve(self) -> None:
         todo = [self.graph.entry]
@@ -139,6 +141,8 @@ class Kinds:
                 return env.get(name, NOTHING)
             case e.Builtin(name="now"):
                 return Kind(frozenset({Shape.CLOCK}), frozenset({Source("time", "now", expr.span)}))
+            case e.Builtin(name="serial") if self._endless:
+                return _opaque("endless", "serial", expr.span)
             case e.Context(name=name) if name in _REAL_CONTEXT:
                 return _opaque("real key", name, expr.span)
             case e.StageState(fact=fact, stage=ref) if fact == "work" or fact.startswith("est_"):
@@ -196,6 +200,19 @@ class Kinds:
         return value if isinstance(value, Fraction) else Fraction(value) if isinstance(value, int) else None
 
 
+def _has_endless_serials(program: p.Program) -> bool:
+    """Whether `serial` grows for ever: sessions keep arriving, or replace those that end. States have no counter of
+    arrivals, so that nothing may be made of it, neither its remainder nor a zero times it.
+    """
+    match program.arrivals:
+        case p.Batch() | p.NoArrivals():
+            return False
+        case p.Closed():
+            return any(isinstance(step, p.End) for step in program.code)
+        case _:
+            return True
+
+
 def _opaque(reason: Reason, text: str, span: Span) -> Kind:
     return Kind(frozenset({Shape.OPAQUE}), frozenset({Source(reason, text, span)}))
 
@@ -219,6 +236,8 @@ def _added(a: Shape, b: Shape, op: str) -> Shape:
 
 
 def _multiplied(a: Shape, b: Shape, a_fixed: bool, b_fixed: bool) -> Shape:
+    if Shape.OPAQUE in (a, b):
+        return Shape.OPAQUE  # a zero times it too: the chain would have to evaluate it
     if Shape.ZERO in (a, b):
         return Shape.ZERO
     if a in FINITE:

@@ -43,6 +43,8 @@ def _why(kind: Kind) -> str:
     reasons = {source.reason for source in kind.sources}
     if "estimate" in reasons:
         return "it reads an online estimate or unfinished work"
+    if any(source.text == "serial" for source in kind.sources):
+        return "it reads `serial`, which grows for ever where sessions keep arriving"
     if reasons == {"time"}:
         return "it is not linear in the time, so its mean needs the law of the time: the tagged-session chain"
     if "time" in reasons:

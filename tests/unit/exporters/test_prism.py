@@ -104,6 +104,11 @@ def test_every_command_guards_its_counters() -> None:
                 assert f"{variable} > 0" in guard
 
 
+def test_serials_are_no_counters() -> None:
+    done = queue("run svc (~exp(1)); observe who = serial;", "poisson(0.5) limit(3)")
+    assert "observe.who.mean: not here, it needs the sessions told apart by `serial`" in done.properties
+
+
 def test_labels_say_where_somebody_is() -> None:
     model = queue("loop { run svc (~exp(1)); run think (~exp(1)); }").model
     assert 'label "occupied_svc" = n_svc > 0;' in model

@@ -138,6 +138,47 @@ def test_workloads(arrivals: str, body: str, expected: list[tuple[str, int]]) ->
     assert codes(OPEN.replace("ARRIVALS", arrivals).replace("BODY", body)) == expected
 
 
+@pytest.mark.parametrize("arrivals", ["poisson(0.5) limit(3)", "closed(3)", "renewal(~exp(1)) limit(3)"])
+@pytest.mark.parametrize(
+    ("pool", "body"),
+    [
+        ("queue by (-serial);", "hold m (1) { run s (~exp(1)); }"),
+        ("evict by (1, serial % 2);", "hold m (1) { run s (~exp(1)); } cache (1);"),
+        ("preempt by (0 * serial);", "hold m (1) { run s (~exp(1)); grow m (1); }"),
+        ("", "hold m (1 + serial % 2) { run s (~exp(1)); }"),
+        ("", "hold m (1) reserve (serial == 1) { run s (~exp(1)); }"),
+        ("", "hold m (1) reuse (min(serial, 1)) { run s (~exp(1)); } cache (1);"),
+        ("", "hold m (1) { run s (~exp(1)); } cache (serial % 2);"),
+        ("", "hold m (1) { grow m (serial % 2); run s (~exp(1)); }"),
+        ("", "run s ((1 + serial % 2) * ~exp(1));"),
+        ("", "run s (serial == 1 ? ~exp(1) : ~exp(2));"),
+        ("", "run s (~exp(1 + serial));"),
+        ("", "branch (0 * serial) { run s (~exp(1)); }"),
+        ("", "run a[serial % 2] (~exp(1));"),
+        ("", "choose i in 2 by (abs(i - serial % 2)); run a[i] (~exp(1));"),
+        ("", "choose i in 1 + serial % 2 by (i); run a[i] (~exp(1));"),
+        ("", "set k = serial; run s (~exp(1)); branch (k == 1) { run s (~exp(1)); }"),
+    ],
+)
+def test_the_serial_of_sessions_that_come_without_end_steers_nothing(arrivals: str, pool: str, body: str) -> None:
+    text = f"stage s : fifo; stage a[2] : fifo; pool m {{ cap 4; {pool} }} workload {{ arrive {arrivals}; }}\n"
+    found = codes(text + f"session {{ {body} run s (~exp(1)); }}")
+    assert [code for code, _ in found] == ["SQ607"]
+    # as many as there are at the beginning, and no more: their serials are constants of theirs
+    session = f"session {{ {body} loop {{ run s (~exp(1)); }} }}"
+    assert codes(text.replace(arrivals, "closed(3)") + session) == []
+    assert codes(text.replace(arrivals, "batch(3)") + session) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "code"), [("(1 - i) * now", "SQ606"), ("i * est_rho(s)", "SQ607"), ("w - i", "SQ604"), ("1 - i", None)]
+)
+def test_a_key_that_weighs_its_own_index(key: str, code: str | None) -> None:
+    text = "stage s[2] : fifo; workload { arrive closed(2); }\nsession { set w = ~exp(1); "
+    text += f"choose i in 2 by ({key}); run s[i] (~exp(1)); }}"
+    assert codes(text.replace("(s)", "(s[0])")) == ([] if code is None else [(code, 2)])
+
+
 def test_a_limit_given_from_outside_admits() -> None:
     program = load_text(OPEN.replace("ARRIVALS", "poisson(1)").replace("BODY", "")).program
     assert violations(with_limit(program, 5)) == ()

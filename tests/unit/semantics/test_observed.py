@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+from two_explorers import assert_alike
 
 from serq.ir.chain import Unmapped
 from serq.pipeline import SolveOptions, load_text, solve
@@ -134,3 +135,19 @@ def test_an_observe_that_is_no_number_has_no_mean() -> None:
     (found,) = [r for r in explore(load_text(text).program).ratios if r.measure == "observe.x.mean"]
     assert isinstance(found, Unmapped)
     assert "inf" in found.reason
+
+
+@pytest.mark.parametrize("value", ["serial", "0 * serial + 1", "k", "serial - k", "serial ? 1 : now - t"])
+def test_the_serials_of_sessions_without_end_are_in_no_state(value: str) -> None:
+    """M/M/1/3 with a load of 1/2 has the four states 0..3 with weights 8, 4, 2, 1, whatever is observed in it."""
+    text = f"""stage svc : fifo; workload {{ arrive poisson(0.5) limit(3); }} session {{
+      set t = now; set k = serial; run svc (~exp(1)); observe x = {value}; }}"""
+    program = load_text(text).program
+    solved = solve(program, SolveOptions(exact=True))
+    values = {e.measure: e.value for e in solved.estimates}
+    assert values["stage.svc.number"] == Fraction(1 * 4 + 2 * 2 + 3 * 1, 15)
+    assert values["observe.x.rate"] == Fraction(7, 15)
+    assert assert_alike(program) == 4
+    (found,) = [r for r in solved.chain.ratios if r.measure == "observe.x.mean"]
+    assert isinstance(found, Unmapped)
+    assert "reads `serial`, which grows for ever" in found.reason
