@@ -1,14 +1,18 @@
-"""Where the sessions of a program with pools begin: together at a place without order, holding nothing.
+"""Places to which all sessions come, so that long-run values do not depend on where they begin.
+
+The sessions of a program with pools begin together at a place without order, holding nothing.
 
 Who is admitted at the first instant depends on how many sessions and how much memory there are, which are to stay open.
 Long-run values do not depend on it: from wherever the program begins, every session can come to such a place while the
-others stay there, so that the state with all of them there belongs to every chain that the program can be.
+others stay there, so that the state with all of them there belongs to every chain that the program can be. The same
+argument serves where sessions begin at random and an export begins all of them in one way.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from serq.exporters.automaton import Automaton
+from serq.exporters.automaton import Automaton, evicted
 from serq.exporters.layout import Layout
+from serq.exporters.partial import complement
 from serq.exporters.passages import Place, Rest
 from serq.exporters.stores import Store
 from serq.exporters.text import PRODUCT, SUM, NoTextError, Piece
@@ -16,6 +20,7 @@ from serq.ir import expr as e
 from serq.ir import program as p
 
 _WANTED = "a delay or shared stage to which every session comes, whatever the others do"
+_COMMON = "a place to which every session comes in the end, since where they begin is random"
 _FILLED = "a cache that every session comes to fill, whatever the others do"
 
 
@@ -40,7 +45,7 @@ def check_gathering(automaton: Automaton, places: tuple[Place, ...], reached: It
     """Probabilities that must be positive; NoTextError where some session may never come to the place, or fill the
     cache with which it is begun there, or only if others let it.
     """
-    rests = set(reached)
+    rests = _with_beginnings(automaton, set(reached))
     caching = [place for place in places[:-1] if place in rests]
 
     def gathers(positive: set[e.Expr]) -> bool:
@@ -54,11 +59,57 @@ def check_gathering(automaton: Automaton, places: tuple[Place, ...], reached: It
         raise NoTextError(_WANTED)
     if not fills(wanted):
         raise NoTextError(_FILLED)
+    return _least(wanted, lambda positive: gathers(positive) and fills(positive))
+
+
+def check_beginnings(automaton: Automaton) -> tuple[e.Expr, ...]:
+    """Probabilities that must be positive for all beginnings of a closed population without pools to end alike.
+
+    NoTextError where no place is found to which every session comes while the others stay there: a delay or shared
+    stage, or a first-come-first-served one at which sessions do nothing else.
+    """
+    rests = set(automaton.after)
+    every = set(_factors(automaton))
+    found = []
+    for place in filter(lambda place: _lets_others_pass(automaton, place), automaton.places):
+
+        def gathers(positive: set[e.Expr], place: Place = place) -> bool:
+            return rests <= _bound_for(automaton, [place], positive)
+
+        if gathers(every):
+            found.append(_least(every, gathers))
+    if not found:
+        raise NoTextError(_COMMON)
+    return min(found, key=len)
+
+
+def _lets_others_pass(automaton: Automaton, place: Place) -> bool:
+    """Whether a session that stays there is in nobody's way to the same place."""
+    first_come = isinstance(automaton.program.stages[place.stage].kind, p.Fifo)
+    return not first_come or all(other == place or other.stage != place.stage for other in automaton.places)
+
+
+def _least(wanted: set[e.Expr], suffice: Callable[[set[e.Expr]], bool]) -> tuple[e.Expr, ...]:
+    """Those of the probabilities without which the rest does not suffice."""
     for factor in sorted(wanted, key=repr):
         fewer = wanted - {factor}
-        if gathers(fewer) and fills(fewer):
+        if suffice(fewer):
             wanted = fewer
     return tuple(sorted(wanted, key=repr))
+
+
+def _with_beginnings(automaton: Automaton, rests: set[Rest]) -> set[Rest]:
+    """With the places that sessions come through from where the program begins."""
+    out = set(rests)
+    todo = [way.target for way in automaton.start if way.target is not None]
+    while todo:
+        rest = todo.pop()
+        if rest not in out:
+            out.add(rest)
+            todo += [way.target for way in automaton.after[rest] if way.target is not None]
+            if isinstance(rest, Place):
+                todo += [evicted(rest, pool) for pool, _ in rest.memory.entries]
+    return out
 
 
 def _bound_for(automaton: Automaton, places: Iterable[Rest], positive: set[e.Expr]) -> set[Rest]:
@@ -70,12 +121,25 @@ def _bound_for(automaton: Automaton, places: Iterable[Rest], positive: set[e.Exp
 
 
 def _comes(automaton: Automaton, rest: Rest, there: set[Rest], positive: set[e.Expr]) -> bool:
-    """Whether a session that is there can come to one of these, whatever it meets on the way: by a way that is always
+    """Whether a session that is there can come to one of these, whatever it meets on the way: by ways that are always
     open, or by each of its ways.
     """
     ways = automaton.after[rest]
-    certain = {way.target for way in ways if not way.guards and positive.issuperset(_parts(way.probability))}
-    return bool(certain & there) or (bool(ways) and all(way.target in there for way in ways))
+    open_ways = [(frozenset(_parts(way.probability)), way.target in there) for way in ways if not way.guards]
+    return _surely(open_ways, frozenset(positive)) or (bool(ways) and all(way.target in there for way in ways))
+
+
+def _surely(ways: list[tuple[frozenset[e.Expr], bool]], positive: frozenset[e.Expr]) -> bool:
+    """Whether a way that leads there is possible. Of a probability and its complement one is positive in any case."""
+    if any(leads and parts <= positive for parts, leads in ways):
+        return True
+    unknown = sorted({part for parts, _ in ways for part in parts} - positive, key=repr)
+    for part in unknown:
+        other = complement(part)
+        if other in unknown:
+            without = [[way for way in ways if never not in way[0]] for never in (part, other)]
+            return _surely(without[0], positive | {other}) and _surely(without[1], positive | {part})
+    return False
 
 
 def _factors(automaton: Automaton) -> Iterator[e.Expr]:

@@ -16,8 +16,8 @@ from serq.ir.evaluate import NoScope, Rationals, compile_expr
 def initial_values(automaton: Automaton, layout: Layout, printer: Printer, population: Piece) -> Mapping[str, Piece]:
     """Initial values by variable; what is missing starts at 0.
 
-    Where the first step is random, all sessions take the first way: long-run values of a chain with one closed class
-    do not depend on it. NoTextError where they would (a batch).
+    Where the first step is random, all sessions take the first way: long-run values do not depend on it where all come
+    to one place (`serq.exporters.gathering`). NoTextError for a batch, which drains from where it starts.
     """
     arrivals = automaton.program.arrivals
     if not isinstance(arrivals, p.Closed | p.Batch):
@@ -30,10 +30,13 @@ def initial_values(automaton: Automaton, layout: Layout, printer: Printer, popul
     return _all_at(automaton.start[0], layout, printer, population)
 
 
-def chosen_at_random(automaton: Automaton) -> bool:
-    """Whether a closed population begins at random places, one of which the export chose for all."""
-    closed = isinstance(automaton.program.arrivals, p.Closed)
-    return closed and not _depends(automaton) and len(automaton.start) > 1
+def chosen_at_random(automaton: Automaton, layout: Layout) -> bool:
+    """Whether a closed population begins at random places, and the export has chosen for each."""
+    if not isinstance(automaton.program.arrivals, p.Closed):
+        return False
+    if not _depends(automaton):
+        return len(automaton.start) > 1
+    return _OneByOne(automaton, layout).chosen()
 
 
 def _depends(automaton: Automaton) -> bool:
@@ -77,17 +80,25 @@ class _OneByOne:
         self.constants = automaton.program.exact_constants()
 
     def values(self) -> Mapping[str, Piece]:
+        """Initial values by variable."""
+        self.chosen()
+        return {variable: literal(Fraction(n)) for variable, n in self.count.items()}
+
+    def chosen(self) -> bool:
+        """Begin all sessions; whether one of them could have begun in another way."""
+        chosen = False
         arrivals = self.automaton.program.arrivals
         assert isinstance(arrivals, p.Closed | p.Batch)
         folded = arrivals.population if isinstance(arrivals, p.Closed) else arrivals.size
         self.automaton.partial.number(folded.expr)
         for _ in range(p.whole(folded)):
             ways = [w for w in self.automaton.start if all(self._holds(g) for g in w.guards)]
-            if isinstance(arrivals, p.Batch) and len(ways) > 1:
+            chosen = chosen or len(ways) > 1
+            if isinstance(arrivals, p.Batch) and chosen:
                 raise NoTextError("a first step that is not random, since a batch drains from where it starts")
             if ways and isinstance(ways[0].target, Place):
                 self._enter(ways[0].target)
-        return {variable: literal(Fraction(n)) for variable, n in self.count.items()}
+        return chosen
 
     def _holds(self, guard: e.Expr) -> bool:
         self.automaton.partial.shaping |= {n.name for n in e.walk(guard) if isinstance(n, e.Const)}

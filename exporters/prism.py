@@ -16,7 +16,7 @@ from serq.exporters.constants import Constants, bounding
 from serq.exporters.counters import Branch, Command, CounterModel, Variable, prism_text
 from serq.exporters.errors import NoCounterForm, NoPopulationBound, NotSymbolicError
 from serq.exporters.formulas import Formulas
-from serq.exporters.gathering import check_gathering, gathered, gathering_place
+from serq.exporters.gathering import check_beginnings, check_gathering, gathered, gathering_place
 from serq.exporters.initial import chosen_at_random, initial_values
 from serq.exporters.layout import Layout, layout
 from serq.exporters.moves import Move, Moves
@@ -194,7 +194,8 @@ class _Writer:
         return limit is not None and p.whole(limit) == 0
 
     def _export(self, every: list[Move]) -> PrismExport:
-        possible = check_gathering(self.automaton, self.home, self.reached or ()) if self.home else ()
+        at_random = not self.home and chosen_at_random(self.automaton, self.layout)
+        possible = self._possible(at_random)
         population = self.population
         rewards = Rewards(self.automaton, self.layout, self.stores, every, self.names, self.printer)
         rewards.lost = self.lost
@@ -204,7 +205,7 @@ class _Writer:
         texts, labels, requires = formulas.texts(), self._labels(), tuple(dict.fromkeys(self._requires(possible)))
         # The constants come last: they are those that have been used.
         model = CounterModel(
-            tuple(self._remarks(population, requires, immediate=self.one)),
+            tuple(self._remarks(population, requires, at_random=at_random)),
             tuple(self.constants.declarations()),
             tuple(texts),
             tuple(counters),
@@ -223,6 +224,12 @@ class _Writer:
             self.names,
             self._calls(model.immediate),
         )
+
+    def _possible(self, at_random: bool) -> tuple[e.Expr, ...]:
+        """The probabilities that are positive where long-run values do not depend on the beginning."""
+        if self.home:
+            return check_gathering(self.automaton, self.home, self.reached or ())
+        return check_beginnings(self.automaton) if at_random else ()
 
     def _requires(self, possible: Sequence[e.Expr]) -> Iterator[str]:
         """What must be true of the constants that stay open, these probabilities being positive."""
@@ -302,14 +309,14 @@ class _Writer:
         """The program's own values of the open constants; as decimals where they are short ones."""
         return ",".join(f"{k}={literal(v)}".replace(" ", "") for k, v in self.constants.open_values().items())
 
-    def _remarks(self, population: Piece, requires: Sequence[str], *, immediate: bool) -> list[str]:
+    def _remarks(self, population: Piece, requires: Sequence[str], *, at_random: bool) -> list[str]:
         program = self.program.name
         others = "others that this is valid for" if requires else "any others"
         lines = [
             f"{program}: exported by serQ; one bounded integer per program point, class and phase.",
             *([f"Valid for {' and '.join(requires)}; other constants are refused."] if requires else []),
             f"The values in {program}.props are those at the constants of the program; {others} may be given.",
-            *self._calls(immediate),
+            *self._calls(self.one),
         ]
         for name, identifier in self.names.renamed().items():
             if self.names.named(identifier).kind == "constant":
@@ -320,9 +327,9 @@ class _Writer:
         arrivals = self.program.arrivals
         if isinstance(arrivals, p.Poisson | p.Renewal) and arrivals.limit is not None:
             lines.append(f"An arrival that finds {population.text} sessions present is lost.")
-        if chosen_at_random(self.automaton):
+        if at_random:
             lines.append("Where sessions begin is random; here all take the first way. Long-run values are the same.")
-        if immediate:
+        if self.one:
             lines.append("A Markov automaton: whoever fits is admitted at once. Storm reads it, PRISM does not.")
         if self.home:
             stage = self.program.stages[self.home[0].stage].name

@@ -276,6 +276,51 @@ def test_a_random_beginning_is_said_in_the_header() -> None:
     assert note not in queue(CYCLE, items=LETS + HEAD).model
 
 
+TRAP = "branch (a) { loop { run think (~exp(1)); } } run svc (~exp(1)); branch (b) { run svc (~exp(2)); }"
+
+
+@pytest.mark.parametrize(
+    ("session", "valid"),
+    [
+        (TRAP, "a > 0"),
+        (TRAP.replace("(a)", "(1 - a)").replace("loop", "branch (0) { run svc (1); } loop"), "a < 1"),
+        ("loop { branch (a) { run svc (~exp(1)); } else { run think (~exp(1)); } run think (~exp(2)); }", ""),
+        ("loop { branch (busy(svc) < 1) { branch (a) { run svc (~exp(1)); } } run think (~exp(b)); }", ""),
+    ],
+    ids=["trap", "complement", "one cycle", "guarded"],
+)
+def test_where_a_random_beginning_matters_not(session: str, valid: str) -> None:
+    """All come to one place, if some probabilities are positive; these are then demanded of the constants."""
+    done = queue(session, items="let a = 0.3; let b = 0.5; " + HEAD)
+    said = [line for line in done.model.splitlines() if "Valid for" in line]
+    assert said == ([f"// Valid for {valid}; other constants are refused."] if valid else [])
+
+
+ALTERNATE = "loop { run svc (~exp(2)); run svc (~exp(3)); }"
+
+
+@pytest.mark.parametrize(
+    "session",
+    [
+        "set c = ~bernoulli(0.3); loop { run svc (~exp(1 + c)); run think (~exp(1)); }",
+        "branch (0.3) { loop { run svc (~exp(1)); } } loop { run think (~exp(1)); }",
+        # three that take turns in one line: two of one kind and one of the other never meet as three of one kind
+        f"branch (0.5) {{ run svc (~exp(1)); }} {ALTERNATE}",
+        "branch (queue(svc) < 9) { branch (0.3) { loop { run svc (~exp(1)); } } } loop { run think (~exp(1)); }",
+        "hold m (1) { run svc (~exp(1)); } branch (0.3) { loop { run svc (~exp(1)); } } loop { run think (~exp(1)); }",
+    ],
+    ids=["kinds", "stages", "turns", "guarded", "behind a pool"],
+)
+def test_where_it_matters_there_is_no_text(session: str) -> None:
+    pool = "pool m { cap 1; } " if "hold" in session else ""
+    with pytest.raises(NotSymbolicError, match="to which every session comes"):
+        queue(session, items=pool + HEAD)
+
+
+def test_of_who_begins_in_one_way_nothing_is_asked() -> None:
+    assert "Where sessions begin is random" not in queue(ALTERNATE).model
+
+
 def test_file_names_that_a_shell_would_split_are_quoted() -> None:
     linked = load_text(f"{HEAD} workload {{ arrive closed(3); }} session {{ loop {{ run svc (~exp(1)); }} }}").program
     done = Prism().export(replace(linked, name="two words"))
