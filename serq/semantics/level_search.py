@@ -37,13 +37,14 @@ class NoLevelsError(Exception):
 
 @dataclass(frozen=True)
 class Levels:
-    """An explored front of the chain with its levels.
+    """An explored front of the chain with its levels: how many sessions there are of the kind that `grows`.
 
     `place[phase][level]` is the number of a recurrent state. From `first` on phases and rates repeat; up to `top` the
     limit of the exploration changes nothing.
     """
 
     chain: Chain
+    grows: Record
     place: dict[Phase, dict[int, int]]
     phases: tuple[Phase, ...]
     first: int
@@ -115,7 +116,7 @@ class Search:
                 raise NoLevelsError(f"sessions of several kinds stand in many orders {_place(self.program, grows)}")
             place[phase][level] = i
             where[i] = phase, level
-        return self._repeating(place, where)
+        return self._repeating(grows, place, where)
 
     def _growing(self) -> Record:
         """The one kind of session of which there are more, the higher the limit is."""
@@ -150,7 +151,9 @@ class Search:
         step = self.program.code[kind.pc]
         return isinstance(step, p.Run) and isinstance(self.program.stages[kind.place[0]].kind, p.Delay)
 
-    def _repeating(self, place: dict[Phase, dict[int, int]], where: dict[int, tuple[Phase, int]]) -> Levels:
+    def _repeating(
+        self, grows: Record, place: dict[Phase, dict[int, int]], where: dict[int, tuple[Phase, int]]
+    ) -> Levels:
         """The highest levels that no limit touches, as far down as they are alike."""
         cut = min(where[i][1] for i in where if self.present[i] == self.limit)
         top = cut - 1
@@ -163,7 +166,7 @@ class Search:
         jumps = {dm for arcs in profiles[top].values() for (_, dm, _, _) in arcs}
         if jumps - {-1, 0, 1}:
             raise NoLevelsError("several sessions of the line may come or go at once")
-        return Levels(self.chain, place, tuple(profiles[top]), first, top)
+        return Levels(self.chain, grows, place, tuple(profiles[top]), first, top)
 
     def _profiles(self, where: dict[int, tuple[Phase, int]], top: int) -> Profiles:
         out: Profiles = {m: {} for m in range(top + 1)}

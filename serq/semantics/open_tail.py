@@ -22,8 +22,10 @@ from serq.semantics.fragment import unlimited_arrivals
 from serq.semantics.fragment_errors import OpenWithoutLimit
 from serq.semantics.level_passage import Passage
 from serq.semantics.level_search import Levels, NoLevelsError
+from serq.semantics.mapping import without
 from serq.semantics.matrix_geometric import decay
 from serq.semantics.open_front import METHODS, Front, Vector
+from serq.semantics.open_gauges import curved_gauges
 from serq.semantics.open_quantiles import Excess, number_quantiles
 from serq.semantics.unbounded import levels_of
 
@@ -90,15 +92,16 @@ def solve_unlimited(
         raise OutsideFragmentError(program.source, [OpenWithoutLimit(span=span, notes=(note,))]) from None
     if above >= below:
         raise NoSteadyStateError(program.source, [Unstable.at(span, above, below)])
-    return _Solver(levels, method).solved(exact)
+    return _Solver(program, levels, method).solved(exact)
 
 
 class _Solver:
     """What is reported of a vector."""
 
-    def __init__(self, levels: Levels, method: str) -> None:
+    def __init__(self, program: p.Program, levels: Levels, method: str) -> None:
         self.levels = levels
-        self.chain = levels.chain
+        curved = curved_gauges(program, levels.grows)
+        self.chain = replace(levels.chain, ratios=without(levels.chain.ratios, curved))
         self.front = Front(levels, method)
         self.rewards = self.chain.reward_table(sorted(names_in(self.chain) | {"sessions.number"}))
 
