@@ -5,7 +5,6 @@ place, or a draw that was not looked at. What is not of this form is `Unclear`, 
 or forgotten, but no branch and no work may depend on it.
 """
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -15,7 +14,7 @@ import sympy
 
 from serq.base.source import NOWHERE, Span
 from serq.ir import laws
-from serq.ir.expr import LawName, Number
+from serq.ir.expr import LawName, Number, is_finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +216,6 @@ Environment = Mapping[str, Value]
 
 def plain(value: Value) -> Named | None:
     """The number that a value is, if it is one and finite."""
-    if isinstance(value, Amount) and value.known and math.isfinite(value.constant.value):
+    if isinstance(value, Amount) and value.known and is_finite(value.constant.value):
         return value.constant
     return None

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 import sympy
 
 from serq.base.errors import UsageError
-from serq.ir.expr import Number
+from serq.ir.expr import Number, is_finite
 
 Argument: TypeAlias = "Number | tuple[Argument, ...]"
 """A number, a list of numbers (by station), or a table (by class and station)."""
@@ -31,9 +31,9 @@ class Domain:
 LARGEST_COUNT = 1_000_000
 """The longest recursion that is begun."""
 
-NUMBER = Domain("a finite number", lambda v: math.isfinite(v))
-POSITIVE = Domain("a positive number", lambda v: v > 0 and math.isfinite(v))
-NON_NEGATIVE = Domain("a number that is not negative", lambda v: v >= 0 and math.isfinite(v))
+NUMBER = Domain("a finite number", is_finite)
+POSITIVE = Domain("a positive number", lambda v: v > 0 and is_finite(v))
+NON_NEGATIVE = Domain("a number that is not negative", lambda v: v >= 0 and is_finite(v))
 PROBABILITY = Domain("a number in [0, 1]", lambda v: 0 <= v <= 1)
 
 

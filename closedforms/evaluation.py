@@ -4,7 +4,6 @@ A draw of finite support has one outcome by value, any other draw one outcome in
 `busy` and `queue` of one stage has two outcomes when it is a test for room (`evaluate_test`); otherwise it is unclear.
 """
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -18,7 +17,7 @@ from serq.closedforms.amounts import ONE, ZERO, Amount, Named, Now, Unclear, Val
 from serq.ir import expr as e
 from serq.ir import laws
 from serq.ir.evaluate import Rationals
-from serq.ir.expr import Number
+from serq.ir.expr import Number, is_finite
 
 Outcomes: TypeAlias = list[tuple[Named, Value]]
 
@@ -229,6 +228,6 @@ def _call(name: e.FunctionName, values: tuple[Value, ...], span: Span) -> Value:
 
 
 def _number(value: Number, symbol: Any, span: Span) -> Value:
-    if not math.isfinite(value):
+    if not is_finite(value):
         return Unclear("it is not finite", span)
     return Amount(number(value) if symbol is None else Named(value, symbol))

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import fields
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, get_args
 
 from serq.base.errors import UsageError
 from serq.base.suggestions import did_you_mean
@@ -11,6 +11,8 @@ from serq.pipeline import SimulateOptions, SolveOptions
 
 if TYPE_CHECKING:
     from serq.studies.tasks import Method
+
+_ENGINES = Literal["auto", "compiled", "reference"]
 
 Options = TypeVar("Options", SimulateOptions, SolveOptions)
 
@@ -27,7 +29,7 @@ class SimulateKeywords(TypedDict, total=False):
     trace: str | None
     keep_samples: bool
     checked: bool
-    engine: Literal["auto", "compiled", "reference"]
+    engine: _ENGINES
     events: int | None
     memory: int | None
 
@@ -71,7 +73,7 @@ class ReplayKeywords(TypedDict, total=False):
     horizon: float | None
     strict: bool
     checked: bool
-    engine: Literal["auto", "compiled", "reference"]
+    engine: _ENGINES
 
 
 class CheckKeywords(SimulateKeywords, SolveKeywords, total=False):
@@ -115,13 +117,30 @@ def value_from(name: str, value: Any) -> Any:
         return None
     if least is not None and not (number and isinstance(value, Integral) and int(value) >= least):
         wanted = f"a whole number, at least {least}"
-    elif name == "confidence" and not (isinstance(value, Real) and 0 < float(value) < 1):
+    elif name in ("confidence", "false_alarm", "until_power") and not (number and 0 < float(value) < 1):
         wanted = "between 0 and 1"
+    elif name in ("exact", "distributions") and value not in (True, False):
+        wanted = "True or False"
+    elif name == "engine" and value not in get_args(_ENGINES):
+        wanted = f"one of {', '.join(get_args(_ENGINES))}"
     elif name in ("horizon", "warmup") and not number and (name, value) != ("warmup", "auto"):
         wanted = "a number"
     if wanted:
         raise UsageError(f"{name} must be {wanted}, not {value!r}")
+    if name == "unlumped":
+        return _quotients(value)
     return value if least is None else int(value)
+
+
+def _quotients(given: Any) -> tuple[str, ...]:
+    """Names of lumpings, written as here or as on the command line (`dead_values`, `dead-values`)."""
+    from serq.semantics.records import Quotients
+
+    known = [f.name for f in fields(Quotients)]
+    names = tuple(name.replace("-", "_") for name in names_from("unlumped", given))
+    if not set(names) <= set(known):
+        raise UsageError(f"unlumped is some of {', '.join(known)}, not {given!r}")
+    return names
 
 
 def methods_from(given: Collection[str]) -> "tuple[Method, ...]":

@@ -149,7 +149,9 @@ class Model:
         from serq.studies.passing import passing
 
         asked = options_from(SolveOptions, options)
-        return TransientResult(self.program, passing(self.program, number_from("time", time), initial, until, asked))
+        states = {"initial": initial, "until": until}
+        first, last = (None if given is None else text_from(name, given) for name, given in states.items())
+        return TransientResult(self.program, passing(self.program, number_from("time", time), first, last, asked))
 
     def symbolic(self, opened: Collection[str] | None = None, **options: Unpack[SolveKeywords]) -> "SymbolicResult":
         """The measures of a small chain as formulas in the constants of its rates, in all or in those `opened`.
@@ -223,7 +225,7 @@ class Model:
         """The Markov chain for other tools: `prism`, `drn`, `explicit` or `dot`, as texts that `write` puts on disk."""
         from serq.api.exported import export_program
 
-        opened = None if keep_open is None else frozenset(keep_open)
+        opened = None if keep_open is None else frozenset(names_from("keep_open", keep_open))
         return export_program(self.program, target, options_from(SolveOptions, options), opened)
 
     def draw(self, form: str = "svg") -> str:

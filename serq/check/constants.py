@@ -7,9 +7,10 @@ from fractions import Fraction
 
 from serq.base.diagnostics import Diagnostic
 from serq.base.errors import UsageError
+from serq.base.source import Span
 from serq.check import name_errors as n
 from serq.check import scopes
-from serq.check.fold import is_nan, lets_read, order, shown
+from serq.check.fold import is_nan, is_out_of_range, lets_read, order, shown
 from serq.check.resolve import Resolver
 from serq.check.symbols import Symbols
 from serq.ir import expr as e
@@ -27,7 +28,7 @@ class Need:
 
 
 def _whole(value: e.Number, least: int) -> bool:
-    return math.isfinite(value) and value >= least and value == int(value)
+    return e.is_finite(value) and value >= least and value == int(value)
 
 
 NOT_NEGATIVE = Need("a number that is not negative", lambda x: x >= 0)
@@ -58,8 +59,8 @@ def define_lets(symbols: Symbols, resolver: Resolver, overrides: Mapping[str, e.
         folded = None if name in in_cycles else resolver.constants.fold(expressions[name])
         if folded is None:
             continue
-        if is_nan(folded.value) or is_nan(folded.exact):
-            fault = n.ConstantIsNaN(span=symbols.lets[name].value.span, what=f"the constant `{name}`")
+        fault = _fault(folded, symbols.lets[name].value.span, f"the constant `{name}`")
+        if fault is not None:
             _report(resolver, overrides, [name], fault)
         else:
             resolver.constants.define(name, folded)
@@ -68,6 +69,13 @@ def define_lets(symbols: Symbols, resolver: Resolver, overrides: Mapping[str, e.
         for name in symbols.lets
         if (folded := resolver.constants.of(name, expressions[name])) is not None
     )
+
+
+def _fault(folded: p.Folded, span: Span, what: str) -> Diagnostic | None:
+    """Why it is no number that one may calculate with."""
+    if is_nan(folded.value) or is_nan(folded.exact):
+        return n.ConstantIsNaN(span=span, what=what)
+    return n.ConstantOutOfRange(span=span, what=what) if is_out_of_range(folded) else None
 
 
 def _report(resolver: Resolver, overrides: Mapping[str, e.Expr], names: list[str], fault: Diagnostic) -> None:
@@ -98,24 +106,28 @@ def fold_place(resolver: Resolver, node: a.Expr, what: str, need: Need) -> p.Fol
     folded = resolver.constants.fold(resolver.expr(node, scopes.constant(what)))
     if folded is None:
         return STAND_IN
-    if is_nan(folded.value) or is_nan(folded.exact):
-        resolver.report(n.ConstantIsNaN(span=node.span, what=what))
+    fault = _fault(folded, node.span, what)
+    if fault is not None:
+        resolver.report(fault)
         return STAND_IN
     if not need.holds(folded.exact):
-        fault = n.WrongConstant(
+        wrong = n.WrongConstant(
             span=node.span, what=what, need=need.words, value=shown(folded.exact), advice=need.advice
         )
-        resolver.report(fault)
+        resolver.report(wrong)
         return STAND_IN
     return folded
 
 
 def check_if_constant(resolver: Resolver, expr: e.Expr, what: str, need: Need) -> e.Expr:
     """The expression itself; when it happens to be constant, its value must suit its place too."""
-    value = resolver.constants.number(expr)
-    if value is not None and is_nan(value):
-        resolver.report(n.ConstantIsNaN(span=expr.span, what=what))
-    elif value is not None and not need.holds(value):
+    folded = resolver.constants.fold(expr)
+    if folded is None:
+        return expr
+    value, fault = folded.exact, _fault(folded, expr.span, what)
+    if fault is not None:
+        resolver.report(fault)
+    elif not need.holds(value):
         resolver.report(
             n.WrongConstant(span=expr.span, what=what, need=need.words, value=shown(value), advice=need.advice)
         )

@@ -22,6 +22,13 @@ def is_nan(number: e.Number) -> bool:
     return isinstance(number, float) and math.isnan(number)
 
 
+def is_out_of_range(folded: Folded) -> bool:
+    """Whether doubles do not reach as far as the number, or what it is calculated from: runs would take `inf` or 0."""
+    if isinstance(folded.exact, float):
+        return False
+    return math.isinf(folded.value) or not e.is_finite(folded.exact)
+
+
 class Constants:
     """The values of the lets that have one, as exact numbers and as doubles."""
 
@@ -58,7 +65,7 @@ class Constants:
         if isinstance(exact, float):
             return exact
         wide = max(exact.numerator.bit_length(), exact.denominator.bit_length()) > _WIDEST
-        return value if wide else Fraction(exact)
+        return value if wide and e.is_finite(exact) else Fraction(exact)
 
 
 def order(reads: Mapping[str, Iterable[str]]) -> tuple[list[str], list[list[str]]]:

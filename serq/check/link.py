@@ -130,8 +130,9 @@ class _Linker:
 
 
 def _name(file: str) -> str:
-    """The program's name: the file's without folders and suffix."""
-    return PurePath(file).stem.strip("<>") or "program"
+    """The program's name: the file's without folders and suffix, with `_` for what does not print (a line break)."""
+    stem = PurePath(file).stem.strip("<>")
+    return "".join(c if c.isprintable() else "_" for c in stem) or "program"
 
 
 def _observes(statements: Iterable[p.Instruction]) -> tuple[str, ...]:

@@ -192,6 +192,18 @@ class ConstantIsNaN(Diagnostic):
     what: str
 
 
+class ConstantOutOfRange(Diagnostic):
+    """A constant that no double comes near to."""
+
+    code: ClassVar[str] = "SQ121"
+    template: ClassVar[str] = "{what} is calculated from numbers that are out of range"
+    hint_template: ClassVar[str] = (
+        "write `inf` for infinity; other numbers, also those on the way, lie between 5e-324 and 1.8e308"
+    )
+
+    what: str
+
+
 class WrongConstant(Diagnostic):
     """A constant outside of what its place allows."""
 

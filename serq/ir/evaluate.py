@@ -142,13 +142,17 @@ class Rationals:
         return value
 
     def divide(self, a: e.Number, b: e.Number) -> e.Number:
-        """An exact quotient, or IEEE's answer for a zero divisor."""
+        """An exact quotient, or IEEE's answer for a zero divisor; a share of infinity is 0, a rational."""
+        if isinstance(b, float) and math.isinf(b) and not isinstance(a, float):
+            return Fraction(0)
         if isinstance(a, float) or isinstance(b, float) or b == 0:
             return self._doubles.divide(e.double(a), e.double(b))
         return Fraction(a) / b
 
     def modulo(self, a: e.Number, b: e.Number) -> e.Number:
-        """An exact remainder with the sign of the divisor."""
+        """An exact remainder with the sign of the divisor; of an infinite one the dividend itself."""
+        if b == math.inf and not isinstance(a, float) and a >= 0:
+            return a
         if isinstance(a, float) or isinstance(b, float) or b == 0:
             return self._doubles.modulo(e.double(a), e.double(b))
         return a % b

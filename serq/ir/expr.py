@@ -24,6 +24,11 @@ def double(value: Number) -> float:
         return math.inf if value > 0 else -math.inf
 
 
+def is_finite(value: Number) -> bool:
+    """Whether it is a finite number that a double comes near to: no rational beyond their range either."""
+    return math.isfinite(double(value)) and (value == 0 or double(value) != 0)
+
+
 ContextName = Literal[
     "size", "age", "last", "queued", "waited", "n", "nres", "ndec", "kvb", "kvp", "ntok", "npre", "attn"
 ]

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from serq.ir.evaluate import exact_root
-from serq.ir.expr import LawName, Number
+from serq.ir.expr import LawName, Number, is_finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,8 @@ def problem_of(law: Law) -> str | None:
     args = law.args
     if any(isinstance(a, float) and not math.isfinite(a) for a in args):
         return "its arguments must be finite"
+    if not all(isinstance(a, float) or is_finite(a) for a in args):
+        return "its arguments must lie in the range of doubles"
     match law.name:
         case "exp":
             return None if args[0] >= 0 else "its mean must not be negative"

@@ -68,6 +68,18 @@ def test_constants_are_numbers_or_expressions(p: Model) -> None:
         (lambda: serq.loads(TEXT).check(jobs=-3), UsageError, "jobs must be a whole number, at least 1"),
         (lambda: serq.loads(TEXT).simulate(horizon="x"), UsageError, "horizon must be a number, not 'x'"),  # type: ignore[arg-type]
         (lambda: serq.loads(TEXT).solve(states=0), UsageError, "states must be a whole number, at least 1"),
+        (lambda: serq.loads(TEXT).solve(unlumped=("dead",)), UsageError, "unlumped is some of symmetry, dead_values,"),
+        (lambda: serq.loads(TEXT).solve(unlumped=5), UsageError, "unlumped must be names, not 5"),
+        (lambda: serq.loads(TEXT).solve(exact="no"), UsageError, "exact must be True or False, not 'no'"),
+        (lambda: serq.loads(TEXT).check(false_alarm=2), UsageError, "false_alarm must be between 0 and 1, not 2"),
+        (lambda: serq.loads(TEXT).check(until_power="1%"), UsageError, "until_power must be between 0 and 1"),
+        (
+            lambda: serq.loads(TEXT).simulate(engine="fast"),
+            UsageError,
+            "engine must be one of auto, compiled",
+        ),  # type: ignore[arg-type]
+        (lambda: serq.loads(TEXT).transient(until=5), UsageError, "until must be a text, not int"),
+        (lambda: serq.loads(TEXT).export("prism", 5), UsageError, "keep_open must be names, not 5"),
         (lambda: serq.loads(TEXT).check(sede=1), UsageError, "did you mean `seed`"),
         (lambda: serq.loads(TEXT).export("prisma"), UsageError, "there is prism, jani"),
         (lambda: serq.loads(TEXT).export("prism", keep_open={"M"}), UsageError, "M"),
@@ -221,3 +233,8 @@ def test_answers_are_frozen(p: Model) -> None:
         p.solve().program = p.program  # type: ignore[misc]
     with pytest.raises(FrozenInstanceError):
         p.program = p.program  # type: ignore[misc]
+
+
+def test_lumpings_are_named_as_on_the_command_line_too(p: Model) -> None:
+    sizes = [p.solve(unlumped=names).states for names in ((), ("symmetry",), "dead-values", ["dead_values"])]
+    assert sizes == [4, 1 + 3 + 6 + 6, 4, 4]  # who is thinking and who queues in which order

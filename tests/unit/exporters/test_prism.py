@@ -321,6 +321,13 @@ def test_of_who_begins_in_one_way_nothing_is_asked() -> None:
     assert "Where sessions begin is random" not in queue(ALTERNATE).model
 
 
+def test_a_line_break_in_a_file_name_breaks_no_line() -> None:
+    text = f"{HEAD} workload {{ arrive closed(3); }} session {{ loop {{ run svc (~exp(1)); }} }}"
+    done = Prism().export(load_text(text, "new\nline\udcff.sq").program)
+    assert done.model.startswith("// new_line_: exported by serQ;")
+    assert all(line.startswith(("//", '"')) for line in done.properties.splitlines() if line)
+
+
 def test_file_names_that_a_shell_would_split_are_quoted() -> None:
     linked = load_text(f"{HEAD} workload {{ arrive closed(3); }} session {{ loop {{ run svc (~exp(1)); }} }}").program
     done = Prism().export(replace(linked, name="two words"))
