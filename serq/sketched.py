@@ -30,7 +30,8 @@ class Sketched:
     def shares(self, value: float) -> Batches:
         """By batch where there are profiles, else by replication."""
         if self.profiles:
-            rows = [profile.up_to(value) for profile in self.profiles]
+            part = self.whole.part_of_group(value)
+            rows = [profile.up_to(value, part) for profile in self.profiles]
             return Batches(tuple(tuple(below) for below, _ in rows), tuple(tuple(counts) for _, counts in rows))
         return Batches(
             tuple((float(d.up_to(value)),) for d in self.each),

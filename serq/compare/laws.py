@@ -8,10 +8,12 @@ from serq.ir.measures import distribution_measures_of
 from serq.ir.program import Program
 from serq.ir.results import Estimate
 from serq.pipeline import RATIONAL_BY_DEFAULT, Solved, SolveOptions, distribution_estimates, distributions
-from serq.semantics.continuous import NO_LAWS
+from serq.semantics.continuous import BESIDE_CLOCKS
 
 LARGEST_UNASKED = 1000
 """States of a tagged-session chain up to which it is explored without being asked for."""
+_MOST_TRANSITIONS = 3000
+"""Transitions of a chain with clocks up to which laws are found without being asked for."""
 _NO_LIMIT = "the law of an observed time is known for finite chains only; a large --limit gives one that is near"
 _ASK = "; ask for it with --distributions"
 
@@ -25,12 +27,13 @@ def with_distributions(
     """The answers with second moments and quantiles of every observe behind its mean and rate.
 
     `options.distributions` None: where the chain is small. False: nothing is added. LimitError where they are asked for
-    and there are none, since the program runs in slots or has no limit.
+    and there are none, since exponential events happen beside clocks or there is no limit.
     """
     if options.distributions is False or not program.observes:
         return solved
-    if solved.chain.embedded is not None or solved.tail is not None:
-        reason = NO_LAWS if solved.tail is None else _NO_LIMIT
+    embedded = solved.chain.embedded
+    if solved.tail is not None or (embedded is not None and not embedded.alone):
+        reason = BESIDE_CLOCKS if solved.tail is None else _NO_LIMIT
         if options.distributions:
             raise LimitError(reason)
         more = tuple(Estimate(m.name, "exact", None, "", reason=reason) for m in distribution_measures_of(program))
@@ -63,6 +66,8 @@ def _unasked(
     try:
         if solved.chain.size > RATIONAL_BY_DEFAULT:
             raise LimitError(f"the chain has more than {RATIONAL_BY_DEFAULT} states")
+        if solved.chain.embedded is not None and len(solved.chain.transitions) > _MOST_TRANSITIONS:
+            raise LimitError(f"the chain has more than {_MOST_TRANSITIONS} transitions")
         found = distributions(program, replace(options, states=LARGEST_UNASKED), progress)
     except LimitError as error:
         reason = f"{error}{_ASK}"

@@ -118,7 +118,18 @@ class Distribution:
 
     def up_to(self, value: float) -> int:
         """How many observations lie in the value's bucket or below it."""
-        place = bisect_right(self.places, bucket_of(value))
+        return self._in_or_below(bucket_of(value))
+
+    def part_of_group(self, value: float) -> float:
+        """Which part of the observations in the value's group of buckets lies in its bucket or below it."""
+        bucket = bucket_of(value)
+        first = bucket // GROUP * GROUP
+        before = self._in_or_below(first - 1)
+        whole = self._in_or_below(first + GROUP - 1) - before
+        return (self._in_or_below(bucket) - before) / whole if whole else (bucket - first + 1) / GROUP
+
+    def _in_or_below(self, bucket: int) -> int:
+        place = bisect_right(self.places, bucket)
         return self.counted[place - 1] if place else 0
 
 
@@ -132,13 +143,12 @@ class Profile:
     first: int
     rows: tuple["array[int]", ...]
 
-    def up_to(self, value: float) -> tuple[list[float], list[float]]:
+    def up_to(self, value: float, part: float) -> tuple[list[float], list[float]]:
         """By batch how many observations do not exceed the value, and how many there are.
 
-        Those in the value's own group are taken to lie evenly in it.
+        `part`: of those in the value's own group so many are taken not to exceed it, in every batch alike.
         """
-        bucket = bucket_of(value)
-        place, part = bucket // GROUP - self.first, (bucket % GROUP + 1) / GROUP
+        place = bucket_of(value) // GROUP - self.first
         below = [
             sum(row[: max(place, 0)]) + part * sum(row[place : place + 1] if place >= 0 else ()) for row in self.rows
         ]

@@ -61,12 +61,13 @@ class Embedded:
 
     `holding`: per state the mean time that it lasts from its entry to the next entry of a state, itself among them. The
     rates of the chain are probabilities over these. `fixed`: every stay lasts just so long. `rounded`: probabilities
-    are exponentials, and the doubles next to them were taken.
+    are exponentials, and the doubles next to them were taken. `alone`: nothing exponential happens beside the clocks.
     """
 
     holding: tuple[Fraction, ...]
     fixed: bool
     rounded: bool
+    alone: bool
 
     @property
     def slot(self) -> Fraction | None:

@@ -3,10 +3,11 @@
 from serq.base.errors import LimitError
 from serq.ir.chain import Chain
 
-NO_LAWS = (
-    "the law of an observed time is known for chains in continuous time only; this one runs in slots or is semi-Markov"
+BESIDE_CLOCKS = (
+    "the law of an observed time is known where time passes in exponential steps or in those of clocks, not in both; "
+    "this program is semi-Markov, with exponential events beside its clocks"
 )
-"""Why a program with clocks has no second moments and quantiles of what it observes."""
+"""Why a program has no second moments and quantiles of what it observes."""
 
 
 def in_continuous_time(chain: Chain, what: str) -> None:

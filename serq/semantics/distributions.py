@@ -10,9 +10,11 @@ from serq.base.errors import LimitError
 from serq.ir import program as p
 from serq.ir.measures import QUANTILES, distribution_measures_of
 from serq.ir.results import Estimate
+from serq.semantics.clocked_law import ClockedLaw
 from serq.semantics.explore import ExploreOptions
 from serq.semantics.interval_law import IntervalLaw
 from serq.semantics.intervals import NO_TIME
+from serq.semantics.passages import Passage
 from serq.semantics.tagged import Solve, Tagging
 
 _NEVER = "in the long run no session sets its clock and then observes"
@@ -32,11 +34,15 @@ def distributions_of(program: p.Program, options: ExploreOptions, solve: Solve) 
     Raises what exploring raises: OutsideFragmentError, LimitError, RunError.
     """
     tagging = Tagging(program, options)
-    laws = {name: IntervalLaw(passage) for name, passage in tagging.passages(solve).items()}
+    laws = {name: _law(passage) for name, passage in tagging.passages(solve).items()}
     silent = {
         name: "in the long run no session sets its clock and then observes" for name, x in laws.items() if not x.rate
     }
     return Distributions({name: x for name, x in laws.items() if x.rate}, {**tagging.refused, **silent})
+
+
+def _law(passage: Passage) -> IntervalLaw:
+    return ClockedLaw(passage) if passage.clocked else IntervalLaw(passage)
 
 
 def distribution_estimates(program: p.Program, found: Distributions) -> tuple[Estimate, ...]:
@@ -62,7 +68,8 @@ def _estimate(measure: str, statistic: str, law: IntervalLaw) -> Estimate:
     if statistic not in QUANTILES:
         method = f"tagged session, {size} states, {'rational' if law.is_exact else 'doubles'}; {law.passage.method}"
         return Estimate(measure, "exact", law.moment(1 if statistic == "mean" else 2), method)
-    method = f"tagged session, {size} states, uniformisation; {law.passage.method}"
+    way = "from instant to instant" if law.passage.clocked else "uniformisation"
+    method = f"tagged session, {size} states, {way}; {law.passage.method}"
     try:
         point = law.quantile(QUANTILES[statistic])
     except LimitError as error:

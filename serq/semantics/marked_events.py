@@ -45,7 +45,7 @@ class Step(NamedTuple):
     before: tuple[Session, ...]
 
 
-class _Diary(Impulses):
+class Diary(Impulses):
     """What the sessions did since the last `take`; `deeds` are those before it."""
 
     def __init__(self, control: Control) -> None:
@@ -73,10 +73,10 @@ class _Diary(Impulses):
         self._going_on.append(Deed(session, name, None, 0))
 
 
-class _TellingWorld(EnumeratedWorld):
+class TellingWorld(EnumeratedWorld):
     """The explorer's world, which also tells of every `set`."""
 
-    diary: _Diary
+    diary: Diary
 
     def store(self, session: Session, name: str, value: Value) -> Value:
         """An attribute keeps the value itself."""
@@ -84,15 +84,13 @@ class _TellingWorld(EnumeratedWorld):
         return value
 
 
-class MarkedEvents(Events):
-    """The events of a program, session by session."""
-
-    world_type = _TellingWorld
+class Telling(Events):
+    """Events of which it is told who did what."""
 
     def __init__(self, control: Control, quotients: Quotients, phase_type: int | None) -> None:
-        self._diary = _Diary(control)
+        self._diary = Diary(control)
         super().__init__(control, replace(quotients, symmetry=False), phase_type, self._diary)
-        assert isinstance(self._world, _TellingWorld)
+        assert isinstance(self._world, TellingWorld)
         self._world.diary = self._diary
         self._before: tuple[Session, ...] = ()
 
@@ -100,6 +98,17 @@ class MarkedEvents(Events):
         """Time 0; the coefficient is the probability."""
         self._before = ()
         yield from self._steps(1, -1, self._begin)
+
+    def _steps(self, coefficient: Fraction | int, symbol: int, event: Callable[[], State]) -> Iterator[Step]:
+        for probability, target, _ in self._every_script(event):
+            sessions = tuple(self._machine.configuration.sessions.values())
+            yield Step(coefficient * probability, symbol, target, sessions, tuple(self._diary.deeds), self._before)
+
+
+class MarkedEvents(Telling):
+    """The events of a program in continuous time, session by session."""
+
+    world_type = TellingWorld
 
     def steps(self, state: State, marked: bool) -> Iterator[Step]:
         """Everything that can happen next in a state: the marked session's record first, the others sorted."""
@@ -124,11 +133,6 @@ class MarkedEvents(Events):
             yield from self._steps(coefficient, law.symbols[phase], partial(self._fire, state, i))
         if self.arrival is not None:
             yield from self._steps(1, self.arrival, partial(self._fire, state, None))
-
-    def _steps(self, coefficient: Fraction | int, symbol: int, event: Callable[[], State]) -> Iterator[Step]:
-        for probability, target, _ in self._every_script(event):
-            sessions = tuple(self._machine.configuration.sessions.values())
-            yield Step(coefficient * probability, symbol, target, sessions, tuple(self._diary.deeds), self._before)
 
     def _fire(self, state: State, i: int | None) -> State:
         """A job is done, or (None) a session arrives."""

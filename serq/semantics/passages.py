@@ -16,6 +16,7 @@ class Passage:
     `observed`: by the rest that is added to the time, the rate of observing in each state; `at_once`: likewise, the
     rate of observing at the very instant at which the clock is set. The observed value is `factor` * time + rest.
     `error` bounds the sum of the errors of all rates in `start` and `at_once`, None where nothing is known of it.
+    `clocked`: a state does not last an exponential time but just 1 / `exits`, and `rows` has what leads back to itself.
     """
 
     observe: str
@@ -27,3 +28,4 @@ class Passage:
     at_once: Mapping[Fraction, Number]
     method: str
     error: float | None = 0.0
+    clocked: bool = False

@@ -67,10 +67,12 @@ def without(passage: Passage, paused: Collection[int]) -> Passage:
         for j in row:
             into[j].add(i)
     for k in paused:
+        exits[k] -= rows[k].pop(k, Fraction(0))
+        into[k].discard(k)
         for i in into[k]:
             share = rows[i].pop(k) / exits[k]
             for j, rate in rows[k].items():
-                if j == i:
+                if j == i and not passage.clocked:
                     exits[i] -= share * rate
                 else:
                     rows[i][j] = rows[i].get(j, Fraction(0)) + share * rate

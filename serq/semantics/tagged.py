@@ -14,7 +14,7 @@ stationary vector of the larger, marked chain is needed.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from serq.base.errors import LimitError, OutsideFragmentError
@@ -22,11 +22,11 @@ from serq.ir import program as p
 from serq.ir.chain import Chain, Solution, Transition
 from serq.ir.evaluate import Value
 from serq.ir.expr import Number
-from serq.semantics.continuous import NO_LAWS
 from serq.semantics.control import control_of
 from serq.semantics.explore import ExploreOptions, with_limit
 from serq.semantics.fragment import violations
 from serq.semantics.intervals import Interval, NoInterval, interval_of
+from serq.semantics.marked_clocks import MarkedClocks
 from serq.semantics.marked_events import MarkedEvents, Step, is_present, marked_state, sorted_state
 from serq.semantics.passages import Passage
 from serq.semantics.paused import without
@@ -67,13 +67,13 @@ class Tagging:
     def __init__(self, program: p.Program, options: ExploreOptions, observes: tuple[str, ...] | None = None) -> None:
         self.program = program = with_limit(program, options.limit)
         self.options = options
-        if has_clocks(control_of(program)):
-            raise LimitError(NO_LAWS)
         found = violations(program, fixed_work=options.phase_type is not None)
         if found:
             raise OutsideFragmentError(program.source, found)
         control = control_of(program)
-        self.events = MarkedEvents(control, options.quotients, options.phase_type)
+        self.clocked = has_clocks(control)
+        made = MarkedClocks if self.clocked else MarkedEvents
+        self.events: MarkedClocks | MarkedEvents = made(control, options.quotients, options.phase_type)
         intervals = [interval_of(control, name) for name in (program.observes if observes is None else observes)]
         self.refused = {x.observe: x.reason for x in intervals if isinstance(x, NoInterval)}
         self._growing = [_Growing(x) for x in intervals if isinstance(x, Interval)]
@@ -100,7 +100,7 @@ class Tagging:
         marks = (self.events.codec.records[growing.states[i][0]] for i in reached)
         still = growing.interval.paused
         paused = [k for k, mark in enumerate(marks) if mark.pc in still and mark.place[2] != WAITING]
-        return without(_passage(growing, solution, reached), paused)
+        return without(replace(_passage(growing, solution, reached), clocked=self.clocked), paused)
 
     def _explore(self) -> None:
         for step in self.events.beginnings():
@@ -178,7 +178,8 @@ class Tagging:
                     continue
                 target = growing.place(marked_state(step.state, 0), self.options.most_by_reference)
                 row[target] = row.get(target, Fraction(0)) + rate
-            row.pop(done, None)
+            if not self.clocked:
+                row.pop(done, None)
             growing.rows.append(row)
             growing.exits.append(sum(row.values(), gone))
             growing.observed.append(observed)

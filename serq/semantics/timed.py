@@ -134,7 +134,8 @@ class TimedExploration(Exploration):
     def chain(self) -> Chain:
         """What was found, as plain data."""
         rounded = bool(self._between) or bool(self.events.laws.rounded)
-        return replace(super().chain(), embedded=Embedded(tuple(self._holding), self._fixed, rounded))
+        alone = self._fixed and not self._between
+        return replace(super().chain(), embedded=Embedded(tuple(self._holding), self._fixed, rounded, alone))
 
     def _state_rewards(self) -> dict[str, tuple[Fraction, ...]]:
         """Per state the mean over its stay, what is earned within it included."""

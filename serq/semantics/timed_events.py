@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from math import comb
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from serq.base.errors import LimitError
 from serq.ir import program as p
 from serq.semantics.configuration import Job, StageState
 from serq.semantics.control import Control
+from serq.semantics.decoding import Decoded
 from serq.semantics.events import Event, Events, Outcome
 from serq.semantics.impulses import Impulses
 from serq.semantics.kinds import Shape
@@ -33,6 +34,7 @@ _MOST_AT_ONE_INSTANT = 10_000
 class TimedEvents(Events):
     """The events of one program with clocks."""
 
+    clocked_world_type: ClassVar[type[TimedWorld]] = TimedWorld
     laws: TimedLaws
     codec: TimedCodec
     _world: TimedWorld
@@ -51,7 +53,7 @@ class TimedEvents(Events):
         arrivals = control.program.arrivals
         shapes = control.kinds.of(arrivals.gap, {}).shapes if isinstance(arrivals, p.Renewal) else frozenset()
         self._gap_is_clocked = bool(shapes) and shapes != {Shape.PHASE}
-        return TimedWorld(control.sliced, self.laws)
+        return self.clocked_world_type(control.sliced, self.laws)
 
     def _new_codec(self, control: Control, quotients: Quotients) -> TimedCodec:
         return TimedCodec(control, self.laws, quotients, self._machine.fresh, self._world)
@@ -103,13 +105,8 @@ class TimedEvents(Events):
         return self._strike_all()
 
     def _ring(self, state: State) -> State:
-        decoded = self.codec.decode(state)
-        self._machine.configuration, self._world.phases = decoded.configuration, decoded.phases
-        self._alike = {
-            job.session.serial: self.codec.counted_alike(code)
-            for job, code in zip(decoded.jobs, state, strict=True)
-            if job is not None and job.session is not None
-        }
+        decoded = self._enter(state)
+        self._alike = self._likeness(decoded, state)
         self._machine.new_instant()
         clocks = self._world.clocks
         passed = min(clock.left for clock in clocks.values())
@@ -117,6 +114,20 @@ class TimedEvents(Events):
             clocks[key] = clock._replace(left=clock.left - passed)
         self._try_all()
         return self._strike_all()
+
+    def _enter(self, state: State) -> Decoded:
+        """Set up the machine in a state."""
+        decoded = self.codec.decode(state)
+        self._machine.configuration, self._world.phases = decoded.configuration, decoded.phases
+        return decoded
+
+    def _likeness(self, decoded: Decoded, state: State) -> dict[int, Record]:
+        """By number of a session at a stage, what it has in common with those that are like it."""
+        return {
+            job.session.serial: self.codec.counted_alike(code)
+            for job, code in zip(decoded.jobs, state, strict=True)
+            if job is not None and job.session is not None
+        }
 
     def _strike_all(self) -> State:
         """Ring the clocks without any time left, those that are set for this very instant among them.

@@ -1,10 +1,9 @@
 """Questions to chains in slots and to open queues without a limit: answered, or refused with the reason."""
 
 import pytest
-from timed_programs import SLOTTED
+from timed_programs import SEMI_MARKOV, SLOTTED
 
-QUESTIONS = [("--transient", "5"), ("--until", "stage.think.number == 0"), ("--metastability",), ("--symbolic",),
-             ("--distributions",)]  # fmt: skip
+QUESTIONS = [("--transient", "5"), ("--until", "stage.think.number == 0"), ("--metastability",), ("--symbolic",)]
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=str)
@@ -13,6 +12,21 @@ def test_what_only_continuous_time_answers(serq, write, question) -> None:
     assert (done.status, done.out) == (4, "")
     assert "continuous time" in done.err
     assert "slots" in done.err
+
+
+def test_laws_in_slots(serq, write) -> None:
+    """Alone, a session is at the engine for a geometric time: P(V <= 8) = 1 - (3/4)^8 = 0.8999, so p90 is 9."""
+    done = serq("solve", write(SLOTTED), "--set", "N=1", "--distributions", "--json")
+    measures = done.data["measures"]
+    assert measures["observe.response.second"]["exact"] == "28"
+    assert measures["observe.response.p90"]["value"] == 9
+    assert "from instant to instant" in measures["observe.response.p90"]["method"]
+
+
+def test_laws_beside_exponential_times(serq, write) -> None:
+    done = serq("solve", write(SEMI_MARKOV), "--set", "N=2", "--distributions")
+    assert (done.status, done.out) == (4, "")
+    assert "exponential events beside its clocks" in done.err
 
 
 def test_what_only_finite_chains_answer(serq) -> None:

@@ -1,10 +1,11 @@
 import math
+from array import array
 from random import Random
 
 import pytest
 
-from serq.engine.observing import BUCKETS, SIDE, bucket_of
-from serq.engine.results import Sketch, merged, middle_of
+from serq.engine.observing import BUCKETS, GROUP, SIDE, bucket_of
+from serq.engine.results import Profile, Sketch, merged, middle_of
 
 
 def sketch_of(values: list[float]) -> Sketch:
@@ -47,3 +48,17 @@ def test_a_quantile_lies_between_the_ends():
     sketch = sketch_of([1.0001, 1.0002, 1.0003]).distribution()
     assert sketch.quantile(0.0) >= 1.0001
     assert sketch.quantile(1.0) <= 1.0003
+
+
+def test_the_part_of_a_group_is_that_of_all_observations():
+    """Values of programs with clocks lie at a few places: half of the first group's are at 1, all of the next at 2."""
+    distribution = sketch_of([1.0, 1.0, 1.01, 1.01, 2.0, 2.0]).distribution()
+    assert bucket_of(1.0) // GROUP == bucket_of(1.01) // GROUP
+    assert distribution.part_of_group(1.0) == 0.5
+    assert distribution.part_of_group(1.01) == distribution.part_of_group(2.0) == 1.0
+    assert distribution.part_of_group(1.005) == 0.5
+    assert 0.0 < distribution.part_of_group(64.0) <= 1.0
+    group = bucket_of(1.0) // GROUP
+    profile = Profile(group, (array("q", [3, *[0] * (bucket_of(2.0) // GROUP - group - 1), 1]),))
+    assert profile.up_to(1.0, 0.5) == ([1.5], [4.0])
+    assert profile.up_to(2.0, 1.0) == ([4.0], [4.0])
