@@ -5,9 +5,18 @@ from serq.ir.chain import Chain
 
 BESIDE_CLOCKS = (
     "the law of an observed time is known where time passes in exponential steps or in those of clocks, not in both; "
-    "this program is semi-Markov, with exponential events beside its clocks"
+    "this program has exponential events beside its clocks"
 )
 """Why a program has no second moments and quantiles of what it observes."""
+
+
+def not_beside_clocks(chain: Chain, what: str) -> None:
+    """LimitError, which says that `what` has no answer, when exponential events happen beside clocks."""
+    if chain.embedded is not None and not chain.embedded.alone:
+        raise LimitError(
+            f"{what} to a chain in which time passes in exponential steps or in those of clocks, not in both; this "
+            "program has exponential events beside its clocks, and only its long-run averages are known"
+        )
 
 
 def in_continuous_time(chain: Chain, what: str) -> None:

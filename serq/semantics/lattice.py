@@ -98,8 +98,8 @@ class _Walk:
         self.unit = Fraction(gcd(*(int(x * below) for x in stays)), below)
         steps = np.array([int(x / self.unit) for x in lattice.stays], dtype=np.int64)
         size = len(lattice.stays)
-        chances = sparse_rates(lattice.chances)
-        observed = np.array([[float(q) for q in kind] for kind in lattice.observed]).reshape(-1, size)
+        chances = sparse_rates(lattice.chances) if size else sparse.csr_matrix((0, 0))
+        observed = np.array([[float(q) for q in kind] for kind in lattice.observed]).reshape(-1, max(size, 1))
         self._groups: list[tuple[int, Any, Any, Vector]] = []
         for step in np.unique(steps):
             members = np.flatnonzero(steps == step)

@@ -15,7 +15,7 @@ from serq.base.errors import UsageError
 from serq.ir.chain import Chain, Ratio, Unmapped
 from serq.ir.expr import Number, double
 from serq.ir.results import Estimate
-from serq.semantics.generator import Rows, merged_rates, sparse_rates
+from serq.semantics.generator import Rows, sparse_rates
 from serq.semantics.uniformisation import poisson_weights
 
 Vector = NDArray[np.float64]
@@ -54,26 +54,24 @@ def at_time(rows: Rows, start: Sequence[Number], time: float) -> At:
     return At(time, out, weights.tail + rounding)
 
 
-def values_at(chain: Chain, start: Sequence[Number], time: float) -> tuple[Estimate, ...]:
+def values_at(chain: Chain, found: At, method: str = "uniformisation") -> tuple[Estimate, ...]:
     """The measures at a time: means over the states there, and rates of what happens then, in the order of the chain.
 
     A mean per event is the ratio of two such rates; it has no value while the event cannot happen. Mean times have none
     at all: Little's law, which gives them, is about the long run.
     """
-    found = at_time(merged_rates(chain), start, time)
     ratios = [r for r in chain.ratios if isinstance(r, Ratio)]
     names = sorted({name for r in ratios for name in (*(n for _, n in r.terms), *((r.per,) if r.per else ()))})
     rewards = {name: np.array([float(x) for x in vector]) for name, vector in chain.reward_table(names).items()}
     return tuple(
-        Estimate(ratio.measure, "exact", None, "uniformisation", reason=_LONG_RUN)
+        Estimate(ratio.measure, "exact", None, method, reason=_LONG_RUN)
         if isinstance(ratio, Ratio) and ratio.per and any(name in chain.state_rewards for _, name in ratio.terms)
-        else _value(ratio, found, rewards)
+        else _value(ratio, found, rewards, method)
         for ratio in chain.ratios
     )
 
 
-def _value(ratio: Ratio | Unmapped, found: At, rewards: Mapping[str, Vector]) -> Estimate:
-    method = "uniformisation"
+def _value(ratio: Ratio | Unmapped, found: At, rewards: Mapping[str, Vector], method: str) -> Estimate:
     if isinstance(ratio, Unmapped):
         return Estimate(ratio.measure, "exact", None, method, reason=ratio.reason)
     vector = sum((float(weight) * rewards[name] for weight, name in ratio.terms), np.zeros(len(found.probabilities)))

@@ -3,7 +3,7 @@
 It starts as it is written, or, given a set of states, from those as likely as they are in the long run.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -13,11 +13,12 @@ from serq.ir.expr import Number
 from serq.ir.program import Program
 from serq.ir.results import Estimate
 from serq.pipeline import SolveOptions, explore_chain, solve_chain
-from serq.semantics.continuous import in_continuous_time
+from serq.semantics.clocked_transient import at_instant
+from serq.semantics.continuous import not_beside_clocks
 from serq.semantics.first_passage import mean_times
 from serq.semantics.generator import merged_rates
 from serq.semantics.predicates import states_where
-from serq.semantics.transient import at_time, values_at
+from serq.semantics.transient import At, at_time, values_at
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,9 @@ def passing(
     if time is None and until is None:
         raise UsageError("say which time, or until which states")
     chain = explore_chain(program, options, progress)
-    in_continuous_time(chain, "--transient and --until are questions")
+    not_beside_clocks(chain, "--transient and --until are questions")
     start = _start(chain, program, initial, options)
-    estimates = () if time is None else values_at(chain, start, time)
+    estimates = () if time is None else values_at(chain, _at(chain, start, time), _METHOD[chain.embedded is None])
     if until is None:
         return Passing(chain, initial, time, until, estimates, None, None, None)
     target = states_where(chain, until)
@@ -64,10 +65,21 @@ def passing(
     mean_time: Number = sum((p * t for p, t in zip(start, times, strict=True) if p), Fraction(0))
     if time is None:
         return Passing(chain, initial, time, until, estimates, mean_time, None, None)
-    stopped = tuple({} if i in target else row for i, row in enumerate(rows))
-    found = at_time(stopped, start, time)
+    found = _at(chain, start, time, target)
     chance = float(sum(found.probabilities[i] for i in target))
     return Passing(chain, initial, time, until, estimates, mean_time, min(chance, 1.0), found.bound)
+
+
+_METHOD = {True: "uniformisation", False: "from instant to instant"}
+"""By whether time is continuous."""
+
+
+def _at(chain: Chain, start: Sequence[Number], time: float, stopped: Collection[int] = ()) -> At:
+    """The chain at a time; nobody leaves a state that is stopped."""
+    if chain.embedded is not None:
+        return at_instant(chain, start, time, stopped)
+    rows = merged_rates(chain)
+    return at_time(tuple({} if i in stopped else row for i, row in enumerate(rows)), start, time)
 
 
 def _start(chain: Chain, program: Program, initial: str | None, options: SolveOptions) -> list[Number]:

@@ -3,7 +3,8 @@
 import pytest
 from timed_programs import SEMI_MARKOV, SLOTTED
 
-QUESTIONS = [("--transient", "5"), ("--until", "stage.think.number == 0"), ("--metastability",), ("--symbolic",)]
+QUESTIONS = [("--metastability",), ("--symbolic",)]
+NOT_BESIDE = [("--transient", "5"), ("--until", "stage.think.number == 0"), ("--distributions",)]
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=str)
@@ -23,8 +24,18 @@ def test_laws_in_slots(serq, write) -> None:
     assert "from instant to instant" in measures["observe.response.p90"]["method"]
 
 
-def test_laws_beside_exponential_times(serq, write) -> None:
-    done = serq("solve", write(SEMI_MARKOV), "--set", "N=2", "--distributions")
+def test_a_slotted_program_at_a_time(serq, write) -> None:
+    found = serq("solve", write(SLOTTED), "--transient", "1", "--until", "stage.think.number == 2", "--json").data
+    number = found["measures"]["stage.engine.number"]
+    assert number["value"] == 1.75
+    assert number["method"] == "from instant to instant"
+    assert number["bound"] < 1e-14
+    assert found["chance"]["value"] == 0
+
+
+@pytest.mark.parametrize("question", NOT_BESIDE, ids=str)
+def test_what_has_no_answer_beside_exponential_times(serq, write, question) -> None:
+    done = serq("solve", write(SEMI_MARKOV), "--set", "N=2", *question)
     assert (done.status, done.out) == (4, "")
     assert "exponential events beside its clocks" in done.err
 

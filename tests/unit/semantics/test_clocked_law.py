@@ -100,6 +100,14 @@ def test_masses_in_whole_numbers_are_those_of_doubles() -> None:
         assert value == pytest.approx(float(lattice.exactly((k, k)) or 0), rel=1e-14)
 
 
+def test_what_is_observed_at_once_alone() -> None:
+    text = SLOTTED.replace("set t0 = now;", "set t0 = now; observe first = now - t0;")
+    law = laws(text)["first"]
+    assert (law.moment(1), law.moment(2), law.rate) == (0, 0, Fraction(43, 284))
+    assert law.quantile(0.5) == Point(0.0, 0.0)
+    assert [law.cdf(x).value for x in (-0.5, 0.0)] == [0.0, 1.0]
+
+
 # -- in another way ----------------------------------------------------------------------------------------------------
 
 
