@@ -50,12 +50,11 @@ def _on_a_step(estimate: Estimate, known: Observations, level: float, width: flo
     if estimate.value is None or estimate.standard_error is None:
         return estimate
     value = double(estimate.value)
-    share = measured(estimate.measure, known.shares(value))
-    reach = inf if share.standard_error is None else _FARTHEST * share.standard_error
-    if reach < min(level, 1 - level):
-        least, most = known.quantile(level - reach), known.quantile(level + reach)
-        if most - least <= 4 * max(width, _SAME) * abs(value):
-            return estimate
+    same = 4 * max(width, _SAME) * abs(value)
+    shares = [measured(estimate.measure, known.shares(x)).standard_error for x in (value - same, value)]
+    reach = max(inf if error is None else _FARTHEST * error for error in shares)
+    if reach < min(level, 1 - level) and known.quantile(level + reach) - known.quantile(level - reach) <= same:
+        return estimate
     return replace(estimate, standard_error=None, degrees=None, reason="the values lie apart, and it is next to a step")
 
 
