@@ -155,7 +155,19 @@ def solve_chain(chain: "Chain", program: Program, options: SolveOptions = SolveO
     levels = sessions_away(chain, program)
     solution = stationary(chain, exact=exact, method=options.method, source=program.source, levels=levels)
     estimates = answers(chain, solution)
-    return Solved(chain, with_laws(solution, estimates), estimates)
+    checked = with_laws(solution, estimates)
+    return Solved(chain, checked, _of_those_who_go_on(chain, program, options, solution, estimates))
+
+
+def _of_those_who_go_on(
+    chain: "Chain", program: Program, options: SolveOptions, solution: "Solution", estimates: "tuple[Estimate, ...]"
+) -> "tuple[Estimate, ...]":
+    """The answers without mean times that a session falsifies which waits for ever while others go on."""
+    from serq.semantics.starvation import MOST_STATES, crowded, waiting_for_ever, without_means_of
+
+    places = crowded(program, chain, solution) if chain.size <= MOST_STATES else None
+    stuck = waiting_for_ever(program, places, explore_options(options)) if places else frozenset()
+    return without_means_of(program, chain, estimates, stuck) if stuck else estimates
 
 
 def in_rationals(chain: "Chain", options: SolveOptions) -> bool:

@@ -45,6 +45,16 @@ class MarkedClocks(Telling, TimedEvents):
             rate = 1 / min(clock.left for clock in clocks)
             yield from self._steps(1, self.laws.symbol(str(rate), rate), partial(self._ring, state))
 
+    def everything(self, state: State, marked: bool) -> Iterator[Step]:
+        """Whatever may happen next, exponential events among it: what rates they have is not said."""
+        clocks = self.clocks(state)
+        self._marked = marked
+        if clocks:
+            yield from self._steps(1, -1, partial(self._ring, state))
+        self._world.between = bool(clocks)
+        yield from self._exponential(state, marked)
+        self._world.between = False
+
     def _enter(self, state: State) -> Decoded:
         decoded = super()._enter(state)
         self._before = tuple(decoded.configuration.sessions.values())

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from serq.ir import program as p
 from serq.ir.evaluate import Value
-from serq.semantics.configuration import Session, Status
+from serq.semantics.configuration import Claim, Job, Session, Status
 from serq.semantics.control import Control
 from serq.semantics.enumerated import EnumeratedWorld
 from serq.semantics.events import Events
@@ -20,9 +20,14 @@ from serq.semantics.graph import Origin
 from serq.semantics.impulses import Impulses
 from serq.semantics.records import Quotients, State
 
+WENT_ON = ""
+"""No name of an attribute: a session has left a stage or a queue."""
+
 
 class Deed(NamedTuple):
-    """One session's `set` of a name, or (name None) its observe that stands at `origin`, with its finite part."""
+    """One session's `set` of a name, or (name None) its observe that stands at `origin`, with its finite part; or (name
+    WENT_ON) that it has left a stage or a queue.
+    """
 
     session: Session
     name: str | None
@@ -72,6 +77,17 @@ class Diary(Impulses):
         """A `set`."""
         self._going_on.append(Deed(session, name, None, 0))
 
+    def completed(self, stage: int, job: Job) -> None:
+        """A job is done."""
+        if job.session is not None:
+            self._going_on.append(Deed(job.session, WENT_ON, None, 0))
+        super().completed(stage, job)
+
+    def admitted(self, pool: int, claim: Claim) -> None:
+        """A hold was admitted."""
+        self._going_on.append(Deed(claim.session, WENT_ON, None, 0))
+        super().admitted(pool, claim)
+
 
 class TellingWorld(EnumeratedWorld):
     """The explorer's world, which also tells of every `set`."""
@@ -104,14 +120,8 @@ class Telling(Events):
             sessions = tuple(self._machine.configuration.sessions.values())
             yield Step(coefficient * probability, symbol, target, sessions, tuple(self._diary.deeds), self._before)
 
-
-class MarkedEvents(Telling):
-    """The events of a program in continuous time, session by session."""
-
-    world_type = TellingWorld
-
-    def steps(self, state: State, marked: bool) -> Iterator[Step]:
-        """Everything that can happen next in a state: the marked session's record first, the others sorted."""
+    def _exponential(self, state: State, marked: bool) -> Iterator[Step]:
+        """Every exponential event of a state: the marked session's record first, the others sorted."""
         records = self.codec.records
         present = self._in_service(state)
         first = int(marked)
@@ -148,6 +158,20 @@ class MarkedEvents(Telling):
             del self._world.phases[job.number]
             machine.complete(job)
         return self._settle()
+
+
+class MarkedEvents(Telling):
+    """The events of a program in continuous time, session by session."""
+
+    world_type = TellingWorld
+
+    def steps(self, state: State, marked: bool) -> Iterator[Step]:
+        """Everything that can happen next in a state: the marked session's record first, the others sorted."""
+        return self._exponential(state, marked)
+
+    def everything(self, state: State, marked: bool) -> Iterator[Step]:
+        """The same."""
+        return self._exponential(state, marked)
 
 
 def sorted_state(state: State) -> State:
