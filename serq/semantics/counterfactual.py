@@ -106,7 +106,12 @@ class Counterfactual:
             events -= flow if factor < 0 else zero
         moved = self.deviation.row([x / events for x in push])
         table = self.chain.reward_table(names)
-        return {name: at_once[name] / events + self._dot(moved, table[name]) for name in names}
+        return {name: at_once[name] / events + self._earned(moved, table[name]) for name in names}
+
+    def _earned(self, moved: Sequence[Number], reward: Sequence[Fraction]) -> Number:
+        """What the time that is moved between states earns: a reward that is everywhere the same earns nothing."""
+        level = reward[0]
+        return self._dot(moved, [x - level for x in reward] if level else reward)
 
     def _of(self, ratio: Ratio, rewards: Mapping[str, Number]) -> Number | None:
         above = self._weighted(ratio, rewards)

@@ -50,12 +50,19 @@ class _Station:
 
 
 def event_formulas(
-    program: p.Program, place: int | None, works: Works | None, usual: Mapping[str, Estimate]
+    program: p.Program,
+    place: int | None,
+    works: Works | None,
+    usual: Mapping[str, Estimate],
+    decodes: bool = False,
 ) -> tuple[Assumed, ...]:
     """The price of the event at the stage at that place by every formula, in session-time.
 
     `works`: what the stage is asked for, None where nobody has seen it; `usual`: the long-run values of the program.
+    `decodes`: the event is a run that decodes, of which no formula knows.
     """
+    if decodes:
+        return tuple(_silent(title, "a request that decodes shares its iterations with others") for title in _TITLES)
     if place is None:
         return tuple(_silent(title, "the event is about no stage") for title in _TITLES)
     if works is None:

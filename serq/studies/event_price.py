@@ -100,7 +100,8 @@ def _by_runs(
         simulated = twin_price(made, program, look, asked.simulation, asked.follow, progress)
     works = look.works if simulated is None else simulated.works
     wanted = "closed" in asked.methods
-    return simulated, event_formulas(made.program, made.stage, works, look.usual) if wanted else ()
+    decodes = isinstance(made.statement, p.Run) and made.statement.phase == "decode"
+    return simulated, event_formulas(made.program, made.stage, works, look.usual, decodes) if wanted else ()
 
 
 def _simulated(found: TwinPrice | None) -> tuple[Estimate, ...]:

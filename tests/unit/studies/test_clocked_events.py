@@ -3,12 +3,13 @@
 from fractions import Fraction
 
 import pytest
-from timed_programs import PROGRAMS
+from timed_programs import PROGRAMS, SLOTTED
 
 from serq.base.errors import LimitError
 from serq.ir.expr import Number
-from serq.pipeline import SolveOptions, load_text, solve
+from serq.pipeline import SimulateOptions, SolveOptions, load_text, solve
 from serq.studies.event import PricedEvent, price_of_event
+from serq.studies.event_price import EventQuestion, answer_event
 
 ALONE = """
     stage engine : step { budget 4; cost 1; }  stage think : delay;
@@ -67,3 +68,20 @@ def test_the_same_by_making_the_event_rare(name: str) -> None:
 def test_an_event_that_happens_while_a_clock_runs() -> None:
     with pytest.raises(LimitError, match="while a clock runs"):
         priced(PROGRAMS["cache"], "reuse := 0")
+
+
+def test_pairs_of_runs_agree_in_slots() -> None:
+    """Shorter decoding of one request: the chain and pairs of runs, at a family-wise false-alarm rate of 1e-3."""
+    simulation = SimulateOptions(seed=2, replications=60, horizon=600.0, warmup=50.0)
+    asked = EventQuestion("work := 1", "8:7", ("exact", "sim", "closed"), SolveOptions(), simulation, 60.0)
+    found = answer_event(load_text(SLOTTED).program, {}, asked)
+    assert found.agrees
+    assert found.agreement.compared >= 8
+    assert {f.reason for f in found.formulas} == {"a request that decodes shares its iterations with others"}
+
+
+def test_what_is_the_same_in_all_states_costs_nothing_in_doubles_too() -> None:
+    program = load_text(SLOTTED, overrides={"N": "5", "B": "2"}).program
+    found = price_of_event(program, {"N": "5", "B": "2"}, "work := 3", "8:7", SolveOptions(exact=False))
+    assert isinstance(found.present, float)
+    assert found.price.measures["sessions.number"] == 0.0
