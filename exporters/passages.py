@@ -99,6 +99,7 @@ class Session:
         self.refuse = refuse
         self.holding = Holding(program, partial)
         self.clocks = clocks(program)
+        self._refused: set[int] = set()
         uses = [flow.reads(program, pc) - self.clocks for pc in range(len(program.code))]
         self.live, _ = flow.liveness(
             program, uses.__getitem__, lambda pc: flow.writes(program, pc), lambda pc: flow.successors(program, pc)
@@ -297,7 +298,7 @@ class Session:
         kind = self.program.stages[stage.base].kind
         if isinstance(kind, p.Step):
             self.refuse(instruction.span, "a run on a step stage", "its state is positions in prompts, not a count")
-            return _next([walk])
+            return self._behind(walk)
         amount = size(work)
         if is_known(amount) and self.partial.value(amount) == 0:
             self.partial.number(amount)  # no work is no job; with another value there would be one
@@ -305,8 +306,15 @@ class Session:
         draw = scaled_draw(work)
         if draw is None or draw.law not in ("exp", "erlang", "h2"):
             self.refuse(instruction.span, "this work", "it is no exponential, Erlang or hyperexponential draw")
-            return _next([walk])
+            return self._behind(walk)
         return [Passage(walk.probability, walk.guards, walk.seen, self._place(walk, stage.base, draw))]
+
+    def _behind(self, walk: Walk) -> list[Passage | Walk]:
+        """One walk goes on behind a run that is refused, to find what else is: time passes there."""
+        if walk.pc in self._refused:
+            return []
+        self._refused.add(walk.pc)
+        return _next([walk])
 
     def _place(self, walk: Walk, stage: int, draw: e.Draw) -> Place:
         kept = {name: walk.values[name] for name in self.live[walk.pc + 1] if name in walk.values}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 
 from serq.api.remarks import differences
@@ -10,9 +11,11 @@ from serq.base.diagnostics import Diagnostic
 from serq.base.errors import LimitError, NoSteadyStateError, UsageError
 from serq.base.output import check_directory, write_bytes, write_text
 from serq.exporters.errors import NotSymbolicError
+from serq.exporters.explored import TIME
 from serq.exporters.jani import jani_texts
 from serq.exporters.prism import Prism, PrismExport
 from serq.exporters.rewards import ExportedMeasure
+from serq.exporters.slots import SlottedPrism, commands, has_slotted_text
 from serq.exporters.target import Content, Target
 from serq.ir.chain import Chain
 from serq.ir.expr import Number
@@ -42,7 +45,8 @@ SYMBOLIC = ("prism", "jani")
 class ExportResult(Tabular):
     """The texts by file name, the commands that read them, and how the exported chain differs from the program's.
 
-    `not_symbolic` says why a program that was to become a symbolic text is written as explicit files instead.
+    `not_symbolic` says why a program that was to become a symbolic text is written in another way, and `instead` in
+    which.
     """
 
     program: Program
@@ -51,6 +55,7 @@ class ExportResult(Tabular):
     commands: tuple[str, ...]
     differences: tuple[str, ...]
     not_symbolic: tuple[Diagnostic, ...] = ()
+    instead: str = ""
 
     @property
     def symbolic(self) -> bool:
@@ -110,6 +115,7 @@ def export_program(
     exporter = _Export(program, options, progress)
     reasons: tuple[Diagnostic, ...] = ()
     commands: tuple[str, ...] = ()
+    instead = ""
     texts: Mapping[str, Content]
     if target in SYMBOLIC:
         try:
@@ -120,10 +126,10 @@ def export_program(
                 texts, commands = done.texts(program.name), done.commands
         except NotSymbolicError as error:
             reasons = error.diagnostics
-            texts = exporter.explored("explicit")
+            texts, commands, instead = exporter.instead(target)
     else:
         texts = exporter.explored(target)
-    return ExportResult(program, target, texts, commands, tuple(exporter.differences()), reasons)
+    return ExportResult(program, target, texts, commands, tuple(exporter.differences()), reasons, instead)
 
 
 class _Export:
@@ -176,6 +182,31 @@ class _Export:
             if measure.denominator in rewards and name in values:
                 rewards.setdefault(measure.numerator, values[name] * rewards[measure.denominator])
         return rewards
+
+    def instead(self, target: str) -> tuple[Mapping[str, Content], tuple[str, ...], str]:
+        """The explored chain in place of a symbolic text: its files, how they are read, and what they are."""
+        if target == "prism" and has_slotted_text(self.chain):
+            texts = SlottedPrism(self._per_step()).emit(self.chain, self.program.name)
+            return texts, commands(self.program.name), "as PRISM text of the explored chain, without open constants,"
+        return self.explored("explicit"), (), "as explicit files"
+
+    def _per_step(self) -> dict[str, Number]:
+        """What a chain with clocks earns per step in the long run, by reward: rates times the mean length of a stay."""
+        chain = self.chain
+        if chain.embedded is None or chain.size > LARGEST_RESULT:
+            return {}
+        try:
+            solution = solve_chain(chain, self.program, SolveOptions(exact=True)).solution
+        except (LimitError, NoSteadyStateError):
+            return {}
+        shares = [Fraction(x) for x in solution.probabilities]
+        stay = 1 / sum((x / h for x, h in zip(shares, chain.embedded.holding, strict=True)), Fraction(0))
+        table = chain.reward_table(sorted({*chain.state_rewards, *chain.impulse_names()}))
+        rates = {
+            name: sum((x * r for x, r in zip(shares, vector, strict=True)), Fraction(0))
+            for name, vector in table.items()
+        }
+        return {TIME: stay, **{name: rate * stay for name, rate in rates.items()}}
 
     def explored(self, target: str) -> Mapping[str, Content]:
         from serq.exporters.dot import Dot

@@ -41,7 +41,8 @@ def command(common: Common, solving: SolveOptions, target: str, const_open: str 
     """Write a program's Markov chain for other tools.
 
     The files go into the directory --out (default: here). PRISM text and JANI are symbolic where counters can express
-    the program; otherwise the explored chain is written in explicit files, and the construct that forced it is named.
+    the program; otherwise the explored chain is written, in explicit files or (of a program in slots) as PRISM text,
+    and the construct that forced it is named.
     """
     directory = check_directory(Path(common.out or "."))
     report = replace(common, out=None)
@@ -52,7 +53,7 @@ def command(common: Common, solving: SolveOptions, target: str, const_open: str 
     if result.differences and not common.quiet:
         to_stderr("\n".join(result.differences))
     if result.not_symbolic and not common.quiet:
-        to_stderr(f"{render_all(program.source, result.not_symbolic)}\n\nwritten as explicit files instead")
+        to_stderr(f"{render_all(program.source, result.not_symbolic)}\n\nwritten {result.instead} instead")
     report.emit("\n".join([*files, *result.commands]) + "\n", result.to_dict(directory))
 
 
