@@ -157,16 +157,23 @@ class Search:
         """The highest levels that no limit touches, as far down as they are alike."""
         cut = min(where[i][1] for i in where if self.present[i] == self.limit)
         top = cut - 1
+        self._check_steps(grows, where, top)
         profiles = self._profiles(where, top)
+        if not any(profiles.values()):
+            raise NoLevelsError(f"in the long run the {_places(self.program, [grows])} never become fewer", final=True)
         first = top
         while first > 0 and profiles[first - 1] == profiles[top]:
             first -= 1
         if top - first < _REPEATED:
             raise NoLevelsError("its levels are not alike: rates or phases go on changing as the queue grows")
-        jumps = {dm for arcs in profiles[top].values() for (_, dm, _, _) in arcs}
-        if jumps - {-1, 0, 1}:
-            raise NoLevelsError("several sessions of the line may come or go at once")
         return Levels(self.chain, grows, place, tuple(profiles[top]), first, top)
+
+    def _check_steps(self, grows: Record, where: dict[int, tuple[Phase, int]], top: int) -> None:
+        """Raise NoLevelsError where in the upper half of the levels more than one goes at once."""
+        upper = {i: level for i, (_, level) in where.items() if top // 2 <= level <= top}
+        arcs = ((upper[t.source], where[t.target][1]) for t in self.chain.transitions if t.source in upper)
+        if any(abs(after - before) > 1 for before, after in arcs):
+            raise NoLevelsError(f"of the {_places(self.program, [grows])} several may leave at once", final=True)
 
     def _profiles(self, where: dict[int, tuple[Phase, int]], top: int) -> Profiles:
         out: Profiles = {m: {} for m in range(top + 1)}

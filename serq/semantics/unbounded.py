@@ -23,10 +23,11 @@ from serq.semantics.timing import has_clocks
 _LIMITS = (8, 16, 32, 64, 96, 128, 192, 256, 384, 512)
 LARGEST_FRONT = 5_000
 """States up to which levels are looked for unless somebody says otherwise."""
+_SMALL = 32
 _FEW = 300
-"""States that the reference explorer finds sooner than the compiled one begins."""
-_BY_REFERENCE = 2_000
-"""States up to which it goes on where there is no compiled one."""
+"""States with up to _SMALL sessions that the reference explorer finds sooner than the compiled one begins."""
+_BY_REFERENCE = 30_000
+"""Sessions in all states, roughly, up to which it goes on where there is no compiled one: some seconds."""
 
 
 def is_unlimited(program: p.Program, *, fixed_work: bool = False) -> bool:
@@ -51,10 +52,10 @@ def levels_of(program: p.Program, options: ExploreOptions) -> Levels:
     most = LARGEST_FRONT if options.states is None else options.states
     reason = ""
     for limit in _LIMITS:
-        explored = _explored(program, replace(options, limit=limit, states=most))
-        if explored is None:
-            more = f"with {limit} sessions there are over {most} states, and --max-states allows more"
-            raise NoLevelsError(f"{reason}; {more}" if reason else more)
+        try:
+            explored = _explored(program, replace(options, limit=limit, states=most))
+        except LimitError as many:
+            raise NoLevelsError(f"{reason}; {many}" if reason else str(many)) from None
         try:
             return Search(explored).levels()
         except NoLevelsError as found:
@@ -64,36 +65,35 @@ def levels_of(program: p.Program, options: ExploreOptions) -> Levels:
     raise NoLevelsError(reason)
 
 
-def _explored(program: p.Program, options: ExploreOptions) -> Explored | None:
-    """The chain up to a limit; None where it has more states than the options allow."""
-    most = options.most_compiled
-    exploration = Exploration(program, options)
-    limit = options.limit or 0
+def _explored(program: p.Program, options: ExploreOptions) -> Explored:
+    """The chain up to a limit; LimitError where it has more states than the options allow."""
+    exploration, limit = Exploration(program, options), options.limit or 0
+    most = options.most_by_reference
     try:
-        if exploration.run(min(most, _FEW)):
-            return Explored(program, exploration.chain(), exploration.states, exploration.events.codec.records, limit)
-        return _compiled(exploration, limit)
-    except LimitError:
-        return None
-
-
-def _compiled(exploration: Exploration, limit: int) -> Explored | None:
-    """The same by the compiled explorer, or to the end by the other where it cannot."""
-    program, codec = exploration.program, exploration.events.codec
-    try:
-        from serq.semantics.explore_packed import read_states
-        from serq.semantics.frontier_tables import NotCompiledError
-
+        if limit <= _SMALL and exploration.run(min(most, _FEW)):
+            return _by_reference(exploration, limit)
+        why = ""
         try:
-            chain, states = read_states(exploration)
-            return Explored(program, chain, states, codec.records, limit)
-        except NotCompiledError:
-            pass
-    except ImportError:
-        pass
-    if exploration.run(min(exploration.options.most_by_reference, _BY_REFERENCE)):
-        return Explored(program, exploration.chain(), exploration.states, codec.records, limit)
-    return None
+            from serq.semantics.explore_packed import read_states
+            from serq.semantics.frontier_tables import NotCompiledError
+
+            try:
+                chain, states = read_states(exploration)
+                return Explored(program, chain, states, exploration.events.codec.records, limit)
+            except NotCompiledError as reason:
+                why = str(reason)
+        except ImportError as missing:
+            why = f"{missing.name} is missing"
+        if exploration.run(min(most, _BY_REFERENCE // limit)):
+            return _by_reference(exploration, limit)
+    except LimitError:
+        raise LimitError(f"with {limit} sessions there are over {most} states, and --max-states allows more") from None
+    raise LimitError(f"with {limit} sessions there are too many states for the reference explorer, needed since {why}")
+
+
+def _by_reference(exploration: Exploration, limit: int) -> Explored:
+    records = exploration.events.codec.records
+    return Explored(exploration.program, exploration.chain(), exploration.states, records, limit)
 
 
 def _reads_numbers(program: p.Program) -> str:

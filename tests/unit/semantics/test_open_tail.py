@@ -156,6 +156,10 @@ def test_a_queue_that_grows_is_said_to_grow(lam: str, verdict: str) -> None:
          "2 numbers grow without bound: 2 kinds of sessions waiting for svc (line 5)"),
         (text("run other (~exp(1));"), "sessions at other (line 5) grows without bound, and with it their rate"),
         (text("run svc (~exp(1));", stage="ps(min(n, 4))"), "depends on the number of jobs"),
+        (text("hold s (1) { branch (0.3) { run svc (~exp(1)); } }", lam="0.5", pool="pool s { cap 1; }"),
+         "of the sessions waiting for s (line 5) several may leave at once"),
+        (text("hold s (1) { hold s (1) { run svc (~exp(1)); } }", pool="pool s { cap 1; }"),
+         "in the long run the sessions waiting for s (line 5) never become fewer"),
         (text("run svc (~exp(1)); observe seen = queue(svc);"), "reads how many jobs"),
         ("stage e : step { budget 4; cost 1; } workload { arrive poisson(0.1); } session { run e decode (2); "
          "observe done = 1; }", "semi-Markov"),
@@ -199,6 +203,15 @@ def test_many_places_in_front_of_a_server(places: int, limit: int) -> None:
             assert float(answer.value) == pytest.approx(float(by_limit[answer.measure]), rel=1e-9, abs=1e-9)
             assert answer.bound is not None
             assert answer.bound <= 2.3e-16 * abs(answer.value)
+
+
+def test_the_reference_explorer_ends_too() -> None:
+    """Gauges are left to it: what it would take minutes for is refused."""
+    body, pool = "hold s (1) { run other (~exp(4)); run svc (~exp(1)); }", "pool s { cap 60; }  gauge g = used(s);"
+    with pytest.raises(OutsideFragmentError) as refused:
+        solved(text(body, pool=pool))
+    (note,) = refused.value.diagnostics[0].notes
+    assert "too many states for the reference explorer, needed since it has gauges" in note.message
 
 
 def test_as_many_states_as_are_allowed() -> None:
