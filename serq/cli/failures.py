@@ -2,9 +2,11 @@
 
 import io
 import json
+import signal
 import sys
 import tempfile
 import traceback
+from types import FrameType
 
 import click
 
@@ -14,19 +16,48 @@ from serq.base.version import __version__
 from serq.cli.streams import discard, to_stderr, to_stdout
 
 INTERRUPTED = 130
+TERMINATED = 128 + signal.SIGTERM
 INTERNAL = 70
 """serQ itself is at fault: the one status that says nothing about the program."""
 
 
-def run_and_report(command: click.Command, arguments: list[str]) -> int:
+class Stops:
+    """The signals that ask this process to end, and whether one has: libraries may hide the exception that it raised."""
+
+    def __init__(self) -> None:
+        self._stop: BaseException | None = None
+
+    def install(self) -> None:
+        """Heed the signals; Ctrl-C only where whoever started us has not switched it off."""
+        signal.signal(signal.SIGTERM, self.terminate)
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, self.interrupt)
+
+    def terminate(self, number: int, frame: FrameType | None) -> None:
+        """End in order, so that no process of ours goes on alone."""
+        self._stop = SystemExit(TERMINATED)
+        raise self._stop
+
+    def interrupt(self, number: int, frame: FrameType | None) -> None:
+        """End as Python does at Ctrl-C."""
+        self._stop = KeyboardInterrupt()
+        raise self._stop
+
+    def again(self) -> None:
+        """Raise what a signal has raised, if one has."""
+        if self._stop is not None:
+            raise self._stop
+
+
+def run_and_report(command: click.Command, arguments: list[str], stops: Stops | None = None) -> int:
     """Run the command; return its exit status."""
     try:
-        return _run(command, arguments)
+        return _run(command, arguments, stops or Stops())
     except (KeyboardInterrupt, click.Abort):
         return _fail("Interrupted", "interrupted", INTERRUPTED, "--json" in arguments)
 
 
-def _run(command: click.Command, arguments: list[str]) -> int:
+def _run(command: click.Command, arguments: list[str], stops: Stops) -> int:
     """Run the command without click's own way of ending, which has other statuses than ours."""
     as_json = "--json" in arguments
     try:
@@ -45,6 +76,7 @@ def _run(command: click.Command, arguments: list[str]) -> int:
     except MemoryError:
         return _known(LimitError("there is not enough memory for this"), as_json)
     except Exception:
+        stops.again()
         return _internal(as_json)
 
 

@@ -2,21 +2,18 @@
 
 import importlib
 import os
-import signal
 import sys
-from types import FrameType
 
 import click
 
 from serq.base.version import __version__
-from serq.cli.failures import INTERRUPTED, run_and_report
+from serq.cli.failures import INTERRUPTED, Stops, run_and_report
 from serq.cli.streams import prepare_streams
 
 VERBS = (
     "check", "closed-form", "diff", "draw", "editor", "explain", "export", "fmt", "lift", "lint", "lsp",
     "models", "price", "replay", "run", "solve", "study", "trace",
 )  # fmt: skip
-TERMINATED = 128 + signal.SIGTERM
 
 
 class _Verbs(click.Group):
@@ -48,15 +45,11 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and end the process with its exit status."""
     if "_SERQ_COMPLETE" in os.environ:
         cli.main(prog_name="serq")
-    signal.signal(signal.SIGTERM, _terminate)
+    stops = Stops()
+    stops.install()
     prepare_streams()
     given = sys.argv[1:] if arguments is None else arguments
-    status = run_and_report(cli, given)
+    status = run_and_report(cli, given, stops)
     if status == INTERRUPTED:
         os._exit(status)  # everything is said and every worker told to end: whoever pressed Ctrl-C waits for the prompt
     sys.exit(status)
-
-
-def _terminate(number: int, frame: FrameType | None) -> None:
-    """End in order, so that no process of ours goes on alone."""
-    sys.exit(TERMINATED)

@@ -300,5 +300,6 @@ def _reused_draws(control: Control, clocks: bool) -> Iterator[Diagnostic]:
         after = frozenset().union(*(live_in[t] for t in control.graph.edges(place)))
         for name in sorted(e.attributes_read(x) & after):
             kind = control.kinds.before[place].get(name, NOTHING)
-            if name != written and kind.shapes & DRAWN and any(s.reason == "draw" for s in kind.sources):
+            drawn = any(s.reason == "draw" or s.text == "~geometric" for s in kind.sources)
+            if name != written and kind.shapes & DRAWN and drawn:
                 yield errors.DrawReused(span=_span(x, node), name=name)

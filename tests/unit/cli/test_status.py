@@ -1,12 +1,14 @@
 """Exit statuses that other files do not cover, and failures of serQ itself."""
 
+import ctypes
 import re
+import signal
 from pathlib import Path
 
 import click
 import pytest
 
-from serq.cli.failures import run_and_report
+from serq.cli.failures import Stops, run_and_report
 
 LOOP = (
     "stage d : delay; workload {{ arrive closed(1); }} session {{ loop {{ {} observe x = 1; }} }} run {{ horizon 99; }}"
@@ -127,3 +129,23 @@ def test_recursion_without_end_is_a_bug_and_no_memory_is_a_limit(capsys) -> None
     Path(capsys.readouterr().err.split()[-1]).unlink()
     assert run_and_report(broken(MemoryError()), []) == 4
     assert "not enough memory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "status"), [("terminate", 143), ("interrupt", 130)])
+def test_a_signal_ends_the_process_though_a_library_takes_its_exception_for_a_fault(capsys, name, status) -> None:
+    """As ctypes does where a signal comes while an argument is converted."""
+    stops = Stops()
+
+    @click.command()
+    def command() -> None:
+        try:
+            getattr(stops, name)(signal.SIGTERM, None)
+        except BaseException as error:
+            raise ctypes.ArgumentError(f"argument 1: {type(error).__name__}: {error}") from None
+
+    try:
+        found = run_and_report(command, [], stops)
+    except SystemExit as end:
+        found = end.code
+    assert found == status
+    assert "internal error" not in capsys.readouterr().err

@@ -92,6 +92,19 @@ def test_a_draw_that_a_loop_spends_again() -> None:
     assert codes(HEAD + "session { set a = ~exp(1); loop { run s (a); } }") == [("SQ605", 5)]
 
 
+@pytest.mark.parametrize(
+    "second", ["run d (x);", "run d (2 * x);", "set y = x; run d (1); run d (y);", "run e decode (x);"]
+)
+@pytest.mark.parametrize("first", ["run d (x);", "run e decode (x);"])
+def test_a_number_of_slots_is_spent_once(first: str, second: str) -> None:
+    text = "stage e : step { budget 2; cost 1; } stage d : delay; workload { arrive closed(2); }\n"
+    text += "session { loop { set x = ~geometric(0.3);\n FIRST SECOND } }"
+    assert codes(text.replace("FIRST", first).replace("SECOND", "observe g = x;")) == []
+    found = codes(text.replace("FIRST", first).replace("SECOND", second))
+    assert found[0] == ("SQ605", 3)
+    assert {code for code, _ in found} == {"SQ605"}
+
+
 def test_a_draw_before_a_hold_that_can_be_preempted_is_spent_twice() -> None:
     body = session("set w = ~exp(1);", "hold m (1) { run s (w); grow m (1); }")
     assert codes(body) == []
