@@ -280,8 +280,7 @@ def replay(
     progress: "ReplayProgress | None" = None,
     engine: "Engine" = "auto",
 ) -> "Replayed":
-    """Replay a trace, the program's own when None is given, request for request; `sink` is given every iteration, by
-    the reference.
+    """Replay a trace, the program's own when None is given, request for request; `sink` is given every iteration.
 
     InputError or LoadError for a trace that is none, RunError when the program fails.
     """

@@ -1,15 +1,18 @@
 """Replays on whichever engine can do them: the compiled simulator, or the reference interpreter.
 
-Both give the same rows. The reference also tells of every iteration, and says who waits for ever: where that is asked
-for, or happens, it does the replay.
+Both give the same rows, tell of the same iterations, and name the same sessions that wait for ever.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
+from serq.base.diagnostics import Diagnostic
 from serq.base.errors import LimitError, RunError, UsageError
 from serq.codegen import jit
 from serq.codegen.program import Backend
+from serq.engine.holds import Holds
+from serq.engine.results import Left, Replay
 from serq.engine.run import simulator
 from serq.engine.settings import Settings
 from serq.engine.sites import FaultRaised
@@ -17,11 +20,13 @@ from serq.engine.supported import why_not
 from serq.engines import Engine
 from serq.faults import diagnostic_of
 from serq.ir import program as p
+from serq.journals import Reader
 from serq.semantics.limits import Limits, beginners
 from serq.semantics.memory import check_population, memory_in_use
 from serq.semantics.replay import Progress, Replayed, ReplayOptions, horizon_of, replay, seed_of, unsent
 from serq.semantics.request_log import RequestRows
 from serq.semantics.step_log import Step
+from serq.semantics.waiting import MOST_NAMED, named, never_admitted, waits_for_ever
 from serq.traces.corpus import Corpus
 
 Sink = Callable[[Step], object]
@@ -38,30 +43,23 @@ def replay_on(
     progress: Progress | None = None,
     engine: Engine = "auto",
 ) -> Replayed:
-    """Replay the corpus; `sink` is given every iteration, by the reference.
+    """Replay the corpus; `sink` is given every iteration.
 
     Raises what `serq.semantics.replay.replay` raises, and `UsageError` where `compiled` is asked for and cannot be had.
     """
     check_population(program, options.memory)
-    why = "" if engine == "reference" else why_not_replayed(program, options, sink)
+    why = "" if engine == "reference" else why_not_replayed(program, options)
     if engine == "compiled" and why:
         raise UsageError(f"the compiled engine cannot replay this: {why}; use --engine reference")
-    if engine != "reference" and not why:
-        replayed = replay_compiled(program, corpus, options, progress)
-        if replayed is not None:
-            return replayed
-        why = "sessions wait at the end, and the reference says who"
-    return replace(replay(program, corpus, options, sink, progress=progress), why=why)
+    if engine == "reference" or why:
+        return replace(replay(program, corpus, options, sink, progress=progress), why=why)
+    return replay_compiled(program, corpus, options, sink, progress)
 
 
-def why_not_replayed(program: p.Program, options: ReplayOptions, sink: Sink | None) -> str:
+def why_not_replayed(program: p.Program, options: ReplayOptions) -> str:
     """Why a replay is left to the reference, in a few words; empty where it is not."""
     if options.checked:
         return "the invariants of the machine are asserted by the reference only"
-    if sink is not None:
-        return "steps are written by the reference only"
-    if program.trace is None and not {"new", "out"}.isdisjoint(program.attributes):
-        return "no trace says what `new` and `out` are"
     return why_not(program) or ("" if jit.available() else "llvmlite is not installed")
 
 
@@ -69,29 +67,49 @@ def replay_compiled(
     program: p.Program,
     corpus: Corpus | None,
     options: ReplayOptions,
+    sink: Sink | None = None,
     progress: Progress | None = None,
     backend: Backend = "auto",
     bounds_checked: bool = False,
-) -> Replayed | None:
-    """The same with the compiled engine; None where sessions wait at the end, whom only the reference can name."""
+) -> Replayed:
+    """The same with the compiled engine. Where every iteration is told of, none are counted together."""
     horizon = horizon_of(program, options)
     limits = Limits()
     settings = Settings(
         seed_of(program, options), min(horizon, _NO_END), 0.0, 1, False, limits.commands, limits.replacements,
         options.events, limits.preemptions, first_commands=limits.first_commands * beginners(program, limits),
+        together=sink is None,
     )  # fmt: skip
-    compiled = simulator(program, False, backend, checked=bounds_checked, replays=True, rejects=not options.strict)
+    holds = Holds(program, replays=True, rejects=not options.strict, tells=sink is not None)
+    compiled = simulator(program, False, backend, checked=bounds_checked, holds=holds)
+    reader = None if sink is None else Reader(program, partial(_name, corpus), sink)
     try:
-        found = compiled.replay(settings, _Watch(options, progress), corpus)
+        found = compiled.replay(settings, _Watch(options, progress), corpus, reader)
     except FaultRaised as raised:
         raise RunError(program.source, [diagnostic_of(program, raised.fault, limits.commands)]) from None
-    if found.stuck:
-        return None
-    names = None if corpus is None else corpus.names
-    rows = RequestRows(lambda place: str(place) if names is None else names[place])
+    rows = RequestRows(partial(_name, corpus))
     rows.extend(found.rows)
     rows.rejections = found.rejections
-    return Replayed(rows, found.time, found.events, unsent(program, corpus, rows), engine="compiled")
+    stuck = _stuck(program, found, corpus)
+    return Replayed(rows, found.time, found.events, unsent(program, corpus, rows), stuck, engine="compiled")
+
+
+def _name(corpus: Corpus | None, place: int) -> str:
+    """What the trace calls the session at a place."""
+    return str(place) if corpus is None else corpus.names[place]
+
+
+def _stuck(program: p.Program, found: Replay, corpus: Corpus | None) -> RunError | None:
+    """Who waits for ever: as `serq.semantics.replay` says it."""
+
+    def name(left: Left) -> str:
+        return named(_name(corpus, left.session), left.turn)
+
+    faults: list[Diagnostic] = [
+        never_admitted(program, name(n.waiting), n.waiting.pc, n.pool, f"{n.needed:g}", n.behind) for n in found.never
+    ]
+    faults = faults or [waits_for_ever(program, name(x), x.pc, x.place, x.at_stage) for x in found.left]
+    return RunError(program.source, faults[:MOST_NAMED]) if faults else None
 
 
 class _Watch:

@@ -21,7 +21,7 @@ from serq.semantics.replay_tables import STEP_COLUMNS, request_lines, step_line,
 from serq.semantics.step_log import Step
 
 _LINES_AT_A_TIME = 1000
-_ENGINE = "Compile the program, or interpret it; auto compiles what can be, and interprets for --dump and --checked."
+_ENGINE = "Compile the program, or interpret it; auto compiles what can be, and interprets for --checked."
 
 
 @click.command("replay")

@@ -49,13 +49,15 @@ class Group:
 class Holds:
     """The pools of a program in groups, and its hold statements.
 
-    `replays`: what becomes of every request is written down; `rejects`: what can never fit does not wait for ever.
+    `replays`: what becomes of every request is written down, and in a journal what every iteration of a step stage did
+    where `tells` says so; `rejects`: what can never fit does not wait for ever.
     """
 
-    def __init__(self, program: p.Program, replays: bool = False, rejects: bool = True) -> None:
+    def __init__(self, program: p.Program, replays: bool = False, rejects: bool = True, tells: bool = False) -> None:
         self.program = program
         self.replays = replays
         self.rejects = rejects
+        self.tells = tells
         self.groups = _groups(program)
         self.statements = _statements(program)
         self.parts = sum(len(s.hold.parts) for s in self.statements)
@@ -93,6 +95,21 @@ class Holds:
         served = {place for place, pool in enumerate(self.program.pools) if pool.admit_via is not None}
         found = served | {memory for memory in memories if memory is not None}
         return frozenset(found or range(len(self.program.pools)))
+
+    @cached_property
+    def lengths(self) -> frozenset[str]:
+        """The attributes that are taken for the lengths of a request where no trace says them."""
+        found = {"new", "out"} if self.replays and self.program.trace is None else set()
+        return frozenset(found & set(self.program.attributes))
+
+    @cached_property
+    def stage_of(self) -> dict[int, int]:
+        """The step stage whose memory a pool is, or that serves its queue, as `serq.semantics.step_log` has it."""
+        out = {place: pool.admit_via for place, pool in enumerate(self.program.pools) if pool.admit_via is not None}
+        for place, stage in enumerate(self.program.stages):
+            if isinstance(stage.kind, p.Step) and stage.kind.memory is not None:
+                out.setdefault(stage.kind.memory, place)
+        return out
 
     def is_request(self, statement: Statement) -> bool:
         """Whether a replay writes down what becomes of the hold."""
@@ -146,7 +163,7 @@ class Holds:
     def ghosts(self) -> bool:
         """Whether an owner may be asked for something after it has ended."""
         keys = [key for group in self.groups for key in group.pool.evict]
-        return self.spills or any(_asks(key) for key in keys)
+        return self.spills or (self.tells and bool(self.caching)) or any(_asks(key) for key in keys)
 
     @cached_property
     def steady(self) -> bool:

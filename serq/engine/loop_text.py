@@ -44,7 +44,9 @@ class LoopText:
             return number + 1
         if place in self.steps:
             with lines.block(f"if k == {number}:"):
-                lines.add(f"clear_clock(s, {number})", f"end_iteration(s, {self.steps.index(place)})")
+                k = self.steps.index(place)
+                lines.add(*([f"tell_ended(s, {k})"] if self.holds.tells else []))
+                lines.add(f"clear_clock(s, {number})", f"end_iteration(s, {k})")
                 lines.add("return next_ready(s)")
             return number + 1
         after, others = number + 1, (*self.shared, *self.steps)
@@ -154,6 +156,8 @@ class LoopText:
         lines = self.lines
         if self.holds.replays:
             lines.add("if s.requests.size + s.requests.reserve > s.requests.room:", "    return DRAIN")
+        if self.holds.tells:
+            lines.add("if s.requests.written + s.requests.spare > s.requests.space:", "    return DRAIN")
         if isinstance(self.program.arrivals, p.FromTrace):
             lines.add("if not has_room(s):", "    return GROW")
         elif -1 in self.sources and not self.holds.ghosts:

@@ -33,6 +33,12 @@ from serq.engine.backlog import pending_work, work_many, work_shared, work_singl
 from serq.engine.online import est_lambda, est_rho, est_wait, learn_done, learn_joined, price
 """
 
+_JOURNAL = """\
+from serq.engine.journal import (
+    evict_oldest_told, evict_told, tell_admitted, tell_ended, tell_preempted, tell_started,
+)
+"""
+
 _HEAD = """\
 from serq.codegen.draws import draw_bernoulli, draw_erlang, draw_exp, draw_geometric, draw_h2, draw_uniform
 from serq.codegen.elementary import exp, log
@@ -84,14 +90,14 @@ class Lowered:
     places: tuple[int, ...]
 
 
-def lower(program: p.Program, keep_samples: bool, replays: bool = False, rejects: bool = True) -> Lowered:
+def lower(program: p.Program, keep_samples: bool, holds: Holds | None = None) -> Lowered:
     """The text for a program that `serq.engine.supported.why_not` has nothing against.
 
-    `replays`: what becomes of every request is written down; `rejects`: what can never fit does not wait for ever.
+    `holds` says what a replay writes down, and whether what can never fit waits; None: for an ordinary run.
     """
     lines, sites = Lines(), Sites()
-    holds, set_before = Holds(program, replays, rejects), certainly_set(program)
-    expressions = Expressions(program, lines, sites, set_before.doubtful)
+    holds, set_before = holds or Holds(program), certainly_set(program)
+    expressions = Expressions(program, lines, sites, set_before.doubtful | holds.lengths)
     sources = sources_of(program)
     pools, cuts = PoolText(expressions, holds, set_before), cuts_of(program)
     preemption = PreemptionText(expressions, holds, set_before, lambda pc: cuts.index(pc + 1))
@@ -122,6 +128,7 @@ def lower(program: p.Program, keep_samples: bool, replays: bool = False, rejects
     loop.run()
     asks = reads_estimates(program) or reads_work(*expressions_of(program))
     imports = _HEAD + (POOL_HEAD if program.pools else "") + (_ONLINE if asks else "")
+    imports += _JOURNAL if holds.tells else ""
     text = imports + _rows(program, sources, shared) + "\n" + lines.text()
     return Lowered(text, tuple(sites.all), sources, shared, 4 * len(session.streams), holds, session.places())
 

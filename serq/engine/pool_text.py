@@ -60,6 +60,8 @@ class PoolText:
             self._choose_head(group)
             self._attempt_any(group)
         self._serve()
+        if self.holds.replays:
+            self._look()
 
     # -- joining a queue ---------------------------------------------------------------------------------------------
 
@@ -118,6 +120,9 @@ class PoolText:
                 hit = f"max({hit}, {other})"
             if self.holds.is_request(statement):
                 lines.add(f"get_memory(s, slot, {hit})")
+            if self.holds.tells:
+                lines.add("told = -1", *(f"told = s.requests.stage_of[{q}] if told < 0 else told" for q in places))
+                lines.add(f"tell_admitted(s, told, slot, {hit})")
             lines.add(f"open_hold(s, {places[0]}, slot, {statement.number}, {hit})", "return ADMITTED")
         lines.add("")
 
@@ -186,6 +191,31 @@ class PoolText:
         if most:
             return self._named(f"consume_most(s, {place}, slot, {most}, {literal(group.block)})")
         return self._named(f"consume(s, {place}, slot)")
+
+    def _look(self) -> None:
+        """When all is over: whether the first who waits at a pool can never be admitted, and why."""
+        lines = self.lines
+        for statement in self.holds.statements:
+            with lines.block(f"def look_{statement.number}(s: Sim, slot: i64) -> i64:"):
+                self._at(statement)
+                places = [self._place(statement, k) for k in range(len(statement.hold.parts))]
+                needs = self._needs(statement, places)
+                for part, place, (_, need) in zip(statement.hold.parts, places, needs, strict=True):
+                    with lines.block(f"if {need} > {literal(self.holds.group(part.pool).cap)}:"):
+                        lines.add(f"s.fault_place = {place}", f"s.pools.value = {need}", "return REJECTED")
+                lines.add("return MORE")
+        with lines.block("def look(s: Sim, pool: i64) -> i64:"):
+            for group in self.holds.groups:
+                if self.holds.waiting_at(group):
+                    with lines.block(f"if {group.base} <= pool < {group.base + group.size}:"):
+                        with lines.block("if s.pools.head[pool] < 0:"):
+                            lines.add("return MORE")
+                        lines.add(f"slot = {self._head(group)}", "s.pools.index = slot")
+                        for statement in self.holds.waiting_at(group):
+                            lines.add(f"if s.pools.claim[slot] == {statement.number}:")
+                            lines.add(f"    return look_{statement.number}(s, slot)")
+            lines.add("return MORE")
+        lines.add("")
 
     # -- the end of a hold -------------------------------------------------------------------------------------------
 

@@ -199,6 +199,8 @@ class PreemptionText:
             lines.add("s.pools.preemptions += 1", "s.pools.preempted[pool] += 1")
             if self.holds.replays and not self.holds.engine_pools.isdisjoint(group.members):
                 lines.add("s.requests.preemptions[slot] += 1")
+            if self.holds.tells:
+                lines.add("tell_preempted(s, pool, slot)")
             first = statement.hold.parts[0].pool
             queue = str(first.base) if first.index is None else f"s.pools.pool[{self._item(statement.first)}]"
             lines.add(f"rejoin_queue(s, {queue}, slot, {n})")

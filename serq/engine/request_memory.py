@@ -5,16 +5,24 @@ from collections.abc import Sequence
 from typing import Any
 
 from serq.engine.holds import Holds
+from serq.engine.journal import HEADER
 from serq.engine.pool_state import QUEUED
 from serq.engine.requests import COLUMNS
+from serq.engine.step_text import step_stages
 
 _ROOM = 1 << 14
+_JOURNAL = 1 << 18
+_EVENTS = 1 << 12
+"""Numbers that one event may write of admissions, preemptions and evictions."""
 _WHOLE = ("turn", "preemptions")
 _DOUBLE = ("sent", "reached", "first", "done", "prompt", "cached", "out")
 
 
-def make_requests(requests: Any, reserve: int) -> None:
+def make_requests(requests: Any, holds: Holds, reserve: int) -> None:
     """Give the record room for rows; `reserve` of them may be written in one event."""
+    places, pools = step_stages(holds.program), range(len(holds.program.pools))
+    stages = [places.index(holds.stage_of[pool]) if pool in holds.stage_of else -1 for pool in pools]
+    requests.stage_of = array("q", stages or [-1])
     requests.room, requests.reserve = _ROOM + reserve, reserve
     requests.rows = array("d", bytes(8 * COLUMNS * requests.room))
 
@@ -25,6 +33,20 @@ def grow_requests(requests: Any, old: int, capacity: int) -> None:
         fresh: Any = array("q" if name in _WHOLE else "d", bytes(8 * capacity))
         fresh[:old] = array(fresh.typecode, getattr(requests, name)[:old]) if old else fresh[:0]
         setattr(requests, name, fresh)
+
+
+def make_journal(requests: Any, holds: Holds, capacity: int, factor: int) -> None:
+    """Room for what the iterations of so many sessions do; the journal must be empty."""
+    requests.spare = len(step_stages(holds.program)) * (HEADER + 3 * capacity + 3) + _EVENTS * factor
+    requests.space = max(_JOURNAL, 2 * requests.spare)
+    requests.journal = array("d", bytes(8 * requests.space))
+
+
+def take_journal(requests: Any) -> "array[float]":
+    """What is written in the journal, which is taken out."""
+    numbers = array("d", requests.journal[: requests.written])
+    requests.written = 0
+    return numbers
 
 
 def take_rows(requests: Any) -> "array[float]":

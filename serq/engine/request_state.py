@@ -25,3 +25,11 @@ class Requests:
     size: i64
     reserve: i64
     rows: F64Array
+
+    # the journal of the step stages (see `serq.engine.journal`): `written` numbers one after the other, of `space` that
+    # there is room for and of which one event may need `spare`; by pool the step stage that it belongs to, -1 for none
+    journal: F64Array
+    written: i64
+    space: i64
+    spare: i64
+    stage_of: I64Array

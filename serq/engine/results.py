@@ -217,17 +217,43 @@ class Waiting(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Left:
+    """A session that is there at the end of a replay: its place in the trace, its turn, the instruction at which it is.
+
+    `place` is the stage at which it is, or the pool for which it waits.
+    """
+
+    session: int
+    turn: int
+    pc: int
+    place: int
+    at_stage: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NeverAdmitted:
+    """Whose hold asks for more of a pool than there ever is: so many units, and so many holds wait behind it."""
+
+    waiting: Left
+    pool: int
+    needed: float
+    behind: int
+
+
+@dataclass(frozen=True, slots=True)
 class Replay:
     """What became of the requests of a replay: `rows` of `serq.engine.requests.COLUMNS` numbers, one after the other.
 
-    `time` and `events` are those of its end. `stuck`: somebody waits, perhaps for ever.
+    `time` and `events` are those of its end. `never` are the holds, first in the queue of a pool, that can never be
+    admitted; `left` the sessions that are still there when nothing happens any more.
     """
 
     rows: "array[float]"
     time: float
     events: int
     rejections: int
-    stuck: bool
+    never: "tuple[NeverAdmitted, ...]"
+    left: "tuple[Left, ...]"
 
 
 @dataclass(frozen=True, slots=True)

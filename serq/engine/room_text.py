@@ -36,7 +36,8 @@ class RoomText:
         cap = literal(group.cap)
         with self.lines.block(f"if excess(s, {place}, {units}, {cap}) > 0.0:"):
             if self._is_plain(group):
-                self.lines.add(f"evict_oldest(s, {place}, {units}, {cap}, {literal(group.block)})")
+                how = "evict_oldest_told" if self.holds.tells else "evict_oldest"
+                self.lines.add(f"{how}(s, {place}, {units}, {cap}, {literal(group.block)})")
             else:
                 self.lines.add(f"status = make_room_{group.base}(s, {place}, {units})")
                 self.lines.add("if status != MORE:", "    return status")
@@ -64,13 +65,18 @@ class RoomText:
                 else:
                     part = f"min(size, up(more, {block}))"
                 if group.pool.spill is None:
-                    lines.add(f"evict(s, pool, entry, {part})")
+                    lines.add(self.evict(group, part))
                 else:
                     lines.add(f"part = {part}", f"status = spill_{group.base}(s, pool, entry, part)")
                     lines.add("if status != MORE:", "    return status")
                 lines.add(f"more = excess(s, pool, units, {literal(group.cap)})")
             lines.add("return MORE")
         lines.add("")
+
+    def evict(self, group: Group, units: str) -> str:
+        """Take so many units off `entry`."""
+        told = f"evict_told(s, pool, entry, {units}, {literal(group.block)})"
+        return told if self.holds.tells else f"evict(s, pool, entry, {units})"
 
     def _victim(self, group: Group) -> None:
         """The entry that gives way is `entry`; -1 where there is none."""

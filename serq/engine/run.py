@@ -9,15 +9,26 @@ from serq.codegen import Compiled, compile_module, jit
 from serq.codegen.program import Backend
 from serq.codegen.ripening import CAREFUL, Ripening, compile_quickly
 from serq.engine import state
+from serq.engine.holds import Holds
 from serq.engine.lower import Lowered, lower
 from serq.engine.memory import fields_of, fill_online, grow_online, grow_slots, make_log
 from serq.engine.pool_memory import grow_entries, grow_pool_slots, make_pools, pool_rows
-from serq.engine.pool_state import GOING, GONE, QUEUED, STALLED
-from serq.engine.request_memory import grow_requests, make_requests, open_rows, take_rows
+from serq.engine.pool_state import GOING, GONE, QUEUED, REJECTED, STALLED
+from serq.engine.replaying import replayed
+from serq.engine.request_memory import (
+    grow_requests,
+    make_journal,
+    make_requests,
+    open_rows,
+    take_journal,
+    take_rows,
+)
 from serq.engine.requests import COLUMNS
 from serq.engine.results import (
     EngineResult,
+    Left,
     Log,
+    NeverAdmitted,
     Profile,
     Replay,
     Row,
@@ -45,6 +56,10 @@ _ENTRIES = 1 << 6
 
 Pause = Callable[[int, float, int], object]
 """Told the number of events, the time and the number of sessions between two calls; what it raises stops the run."""
+
+
+Tell = Callable[["array[float]"], object]
+"""Given the journal of a replay, piece by piece."""
 
 
 class EnoughError(Exception):
@@ -75,29 +90,32 @@ class Simulator:
                 return result
             factor *= 8  # what one event observes or caches had no room
 
-    def replay(self, settings: Settings, pause: Pause, corpus: Corpus | None) -> Replay:
+    def replay(self, settings: Settings, pause: Pause, corpus: Corpus | None, tell: Tell | None = None) -> Replay:
         """A replay, with what becomes of every request; `pause` is told the number of requests that are over.
 
+        `tell` is given the journal, if the simulator writes one (see `serq.engine.journal`), in pieces of whole rows.
         Raises what `run` raises.
         """
-        factor = 1
+        factor, told = 1, 0
         while True:
-            run = _Run(self, settings, 0, factor, corpus)
+            run = _Run(self, settings, 0, factor, corpus, tell)
+            run.known = told
             result = run.run(run.counting(pause))
             if result is not None:
                 return run.replayed(result)
-            factor *= 8
+            factor, told = factor * 8, run.told
 
 
 def simulator(
     program: p.Program, keep_samples: bool, backend: Backend = "auto", *, checked: bool = False, opt: int | None = None,
-    replays: bool = False, rejects: bool = True,
+    holds: Holds | None = None,
 ) -> Simulator:  # fmt: skip
-    """Compile a program that `serq.engine.supported.why_not` has nothing against; `replays` for replays of a trace, in
-    which what can never fit is rejected only where `rejects` says so. `opt` is LLVM's level; None: as much as pays.
+    """Compile a program that `serq.engine.supported.why_not` has nothing against; `holds` is given for replays of a
+    trace (see `serq.engine.holds`). `opt` is LLVM's level; None: as much as pays.
     """
-    lowered = lower(program, keep_samples, replays, rejects)
-    exports = ("begin", "run", "finish")
+    lowered = lower(program, keep_samples, holds)
+    looks = lowered.holds.replays and bool(program.pools)
+    exports = ("begin", "run", "finish", *(("look",) if looks else ()))
     compiled: Compiled | Ripening
     if opt is None and backend == "auto" and not checked and jit.available():
         compiled = compile_quickly(lowered.text, exports)
@@ -111,8 +129,11 @@ class _Run:
     """One run in progress."""
 
     def __init__(
-        self, simulator: Simulator, settings: Settings, replication: int, factor: int, corpus: Corpus | None
-    ) -> None:
+        self, simulator: Simulator, settings: Settings, replication: int, factor: int, corpus: Corpus | None,
+        tell: Tell | None = None,
+    ) -> None:  # fmt: skip
+        self.factor, self.tell = factor, tell
+        self.known = self.told = 0
         self.program = program = simulator.program
         self.compiled = simulator.compiled
         self.settings = settings
@@ -134,7 +155,7 @@ class _Run:
             grow_entries(self.sim.pools, 2 * entries + slots * len(program.pools) if self.holds.caching else 1)
         self._grow(slots)
         if self.holds.replays:
-            make_requests(self.sim.requests, reserve)
+            make_requests(self.sim.requests, self.holds, reserve)
         make_log(self.sim, settings.log + reserve if self.logs else 0, reserve if self.logs else 0)
 
     def run(self, pause: Pause | None) -> EngineResult | None:
@@ -144,6 +165,7 @@ class _Run:
             self._drain()
             if sim.log_full or sim.pools.short:
                 return None
+            self._tell()
             if status == state.FAULT:
                 raise FaultRaised(self._fault())
             if status == state.GROW:
@@ -166,13 +188,36 @@ class _Run:
 
     def replayed(self, result: EngineResult) -> Replay:
         """What a run that is over says of the requests."""
-        sim, pools = self.sim, self.sim.pools
-        slots = [slot for slot in range(sim.cap) if sim.serial[slot] >= 0]
-        waits = bool(self.program.pools) and any(pools.status[slot] in (QUEUED, STALLED) for slot in slots)
+        sim = self.sim
         rejections = sum(pool.rejections for row in result.rows for pool in row.pools)
+        never = tuple(filter(None, map(self._never_admitted, range(len(self.program.pools)))))
+        left = tuple(map(self._left, self._slots_by_age())) if result.rested is not None else ()
         rows = self.requests + open_rows(sim, self.holds)
-        stuck = waits or (result.rested is not None and bool(slots))
-        return Replay(rows, sim.now, sim.events, rejections, stuck)
+        return Replay(rows, sim.now, sim.events, rejections, never, left)
+
+    def _never_admitted(self, pool: int) -> NeverAdmitted | None:
+        """The hold whose turn it is at a pool, where it asks for more than there ever is."""
+        status, pools = self.compiled.call("look", self.sim, pool), self.sim.pools
+        if status == state.FAULT:
+            raise FaultRaised(self._fault())
+        if status != REJECTED:
+            return None
+        return NeverAdmitted(self._left(pools.index), self.sim.fault_place, pools.value, pools.queued[pool] - 1)
+
+    def _left(self, slot: int) -> Left:
+        sim = self.sim
+        status = sim.pools.status[slot] if self.program.pools else GOING
+        which = replayed(sim.trace, slot, sim.serial[slot]) if sim.trace.sessions else sim.serial[slot]
+        pc = self.lowered.places[sim.pc[slot]]
+        return Left(which, sim.turn[slot], pc, sim.place[slot], status not in (QUEUED, STALLED))
+
+    def _slots_by_age(self) -> list[int]:
+        """The slots of the sessions that are there, in the order of their arrival."""
+        sim = self.sim
+        there = [slot for slot in range(sim.cap) if sim.serial[slot] >= 0]
+        if self.program.pools:
+            there = [slot for slot in there if sim.pools.status[slot] in (GOING, QUEUED, STALLED)]
+        return sorted(there, key=lambda slot: sim.serial[slot])
 
     def _make_room(self) -> None:
         """There is too little for the next event."""
@@ -201,6 +246,8 @@ class _Run:
         grow_trace(sim.trace, sim.cap, capacity)
         if self.holds.replays:
             grow_requests(sim.requests, sim.cap, capacity)
+        if self.holds.tells:
+            make_journal(sim.requests, self.holds, capacity, self.factor)
         grow_online(sim.online, capacity)
         if program.pools:
             grow_pool_slots(sim.pools, self.holds, sim.cap, capacity)
@@ -209,6 +256,14 @@ class _Run:
     def _most(self) -> int:
         events = self.settings.events
         return EVENTS_A_CALL if events is None else max(1, min(EVENTS_A_CALL, events - self.sim.events))
+
+    def _tell(self) -> None:
+        """Hand the journal over, but for what was told before a run had to begin again."""
+        if self.tell is not None:
+            numbers = take_journal(self.sim.requests)
+            again = min(max(self.known - self.told, 0), len(numbers))
+            self.told += len(numbers)
+            self.tell(numbers[again:])
 
     def _drain(self) -> None:
         """Take the log over."""

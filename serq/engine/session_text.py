@@ -200,9 +200,12 @@ class SessionText:
 
     def _recorded(self, name: str) -> str:
         """What the trace says of a request, if there is one."""
-        if self.program.trace is None:
+        if self.program.trace is None and name not in self.holds.lengths:
             return "NAN"
-        return f"s.attrs[{self.expressions.item(self.expressions.attributes[name])}]"
+        value = f"s.attrs[{self.expressions.item(self.expressions.attributes[name])}]"
+        if self.program.trace is not None or name in self.expressions.here.set_here:
+            return value
+        return f"{value} if s.flags[slot] & {self.expressions.mark(name)} != 0 else NAN"
 
     def _hold(self, pc: int) -> None:
         """The session waits for its pools, and goes on behind the statement."""
@@ -324,6 +327,8 @@ class SessionText:
         if kind.memory is not None:
             memory = f"s.steps.memory[s.steps.number_of[{place}]]"
             self.lines.add(f"s.steps.held[slot] = held(s, slot, {memory}, 0.0)")
+        elif self.holds.memory:  # what it held at another stage
+            self.lines.add("s.steps.held[slot] = 0.0")
         self.lines.add(f"join_step(s, {place}, slot, {work}, {phase}, s.pools.admitted[slot])", "return MORE")
 
     def _choose(self, choose: p.Choose) -> None:

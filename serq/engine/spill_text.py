@@ -61,7 +61,7 @@ class SpillText:
         with lines.block(f"def spill_{group.base}(s: Sim, pool: i64, entry: i64, units: f64) -> i64:"):
             lines.add("owner = s.pools.owner[entry]", "released = s.pools.time[entry]")
             lines.add("waits = 1.0 if is_pinned(s, entry) else 0.0")
-            lines.add("s.pools.kept[owner] += 1", "evict(s, pool, entry, units)")
+            lines.add("s.pools.kept[owner] += 1", self.room.evict(group, "units"))
             facts = {"size": "units", "age": "(s.now - released)", "last": "released", "queued": "waits"}
             stream = place_of(streams_of(self.program), "session", "owner")
             expressions.here = Surroundings("owner", stream, self.room.initial, facts)

@@ -4,7 +4,7 @@ The walks over residents are functions of `serq.engine.iterations`; what stands 
 and what the program itself says: its expressions, and what growth and admission may call.
 """
 
-from serq.engine.expressions import Expressions, Surroundings
+from serq.engine.expressions import Expressions, Surroundings, literal
 from serq.engine.holds import Holds
 from serq.engine.sites import Site
 from serq.ir import expr as e
@@ -223,6 +223,16 @@ class StepText:
         lines.add(f"status = schedule_{k}(s, slot)", "if status != MORE and status != BLOCKED:", "    return status")
         lines.add("if s.pools.preemptions != before:", "    return MORE")
 
+    def _tell(self, k: int, kind: p.Step) -> None:
+        """What is written of an iteration that begins."""
+        via = [i for i, pool in enumerate(self.program.pools) if pool.admit_via == self.places[k]]
+        waiting = " + ".join(f"s.pools.queued[{pool}]" for pool in via) or "0"
+        free = "0.0"
+        if kind.memory is not None:
+            group = self.holds.group(kind.memory)
+            free = f"({literal(group.cap)} - s.pools.used[{kind.memory}]) / {literal(group.block or 1.0)}"
+        self.lines.add(f"tell_started(s, {k}, {waiting}, {free})")
+
     def _plan(self, k: int) -> None:
         lines, kind = self.lines, self.kind(k)
         with lines.block(f"def start_{k}(s: Sim) -> i64:"):
@@ -246,6 +256,8 @@ class StepText:
                 lines.add("return MORE")
             self._surround(_COST, k, kind.cost)
             cost = self._checked(kind.cost, "cost", k)
+            if self.holds.tells:
+                self._tell(k, kind)
             lines.add(f"s.steps.running[{k}] = 1", "s.steps.started = 1")
             lines.add(f"set_clock(s, {self.sources.index(self.places[k])}, s.now + {cost})", "return MORE")
         lines.add("")

@@ -7,7 +7,7 @@ from serq.ir import expr as e
 from serq.ir import flow
 from serq.ir import program as p
 
-_MOST_ATTRIBUTES = 60
+_MOST_ATTRIBUTES = 58
 """As many bits of a word say which of the attributes that are read too early, perhaps, have been set."""
 _MOST_CHOICES = 256
 """The text says them one by one, which takes a compiler its time."""

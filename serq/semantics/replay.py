@@ -28,6 +28,7 @@ from serq.semantics.sampled import SampledWorld
 from serq.semantics.scene import shown
 from serq.semantics.statistics import Window
 from serq.semantics.step_log import Observer, Step, StepLog
+from serq.semantics.waiting import MOST_NAMED, named, never_admitted, waits_for_ever
 from serq.semantics.world import Recorder
 from serq.traces.corpus import Corpus
 
@@ -37,8 +38,6 @@ Progress = Callable[[float, int], object]
 _PAUSE = 4096
 """Events between two looks at the memory in use."""
 _NO_END = 1e300
-_MOST_NAMED = 20
-"""So many sessions that wait for ever are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,32 +199,22 @@ class _Replay:
         impossible = [fault for fault in looked_at if fault is not None]
         sessions = self.machine.configuration.sessions.values() if over else ()
         found: list[Diagnostic] = [*impossible] or [self._waiting(session) for session in sessions]
-        return RunError(self.program.source, found[:_MOST_NAMED]) if found else None
+        return RunError(self.program.source, found[:MOST_NAMED]) if found else None
 
     def _impossible(self, claim: Claim, needs: list[Value]) -> NeverAdmitted | None:
         for pool, need in zip(claim.pools, needs, strict=True):
-            cap = self.program.pools[pool].cap.value
-            if need > cap:
-                return NeverAdmitted(
-                    span=self.program.code[claim.session.pc].span,
-                    session=self._name(claim.session),
-                    pool=self.program.pools[pool].name,
-                    needed=shown(need),
-                    cap=shown(cap),
-                    behind=len(self.machine.configuration.pools[claim.pools[0]].queue) - 1,
-                )
+            if need > self.program.pools[pool].cap.value:
+                session = claim.session
+                behind = len(self.machine.configuration.pools[claim.pools[0]].queue) - 1
+                return never_admitted(self.program, self._name(session), session.pc, pool, shown(need), behind)
         return None
 
     def _waiting(self, session: Session) -> WaitsForEver:
-        if session.status is Status.AT_STAGE:
-            where = f"at stage {self.program.stages[session.place].name}"
-        else:
-            where = f"for pool {self.program.pools[session.place].name}"
-        return WaitsForEver(span=self.program.code[session.pc].span, session=self._name(session), where=where)
+        at_stage = session.status is Status.AT_STAGE
+        return waits_for_ever(self.program, self._name(session), session.pc, session.place, at_stage)
 
     def _name(self, session: Session) -> str:
-        name = self.world.trace_name(self.world.trace_place(session))
-        return f"{name} (turn {session.turn_no})" if session.turn_no else name
+        return named(self.world.trace_name(self.world.trace_place(session)), session.turn_no)
 
 
 def unsent(program: p.Program, corpus: Corpus | None, requests: RequestRows) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from math import nan
 
 from serq.ir import program as p
-from serq.ir.evaluate import Value
+from serq.ir.evaluate import Value, total
 from serq.semantics.configuration import Claim, Entry, Job, Session
 from serq.semantics.machine import Machine
 from serq.semantics.sampled import SampledWorld
@@ -42,9 +42,13 @@ class Step:
     preempted: tuple[str, ...]
     evicted: tuple[tuple[str, float, float], ...]
 
+    def ended(self, time: float) -> "Step":
+        """The same when it is over."""
+        return replace(self, end=time)
+
 
 @dataclass
-class _Since:
+class Since:
     """What has happened since an iteration of a stage was put together."""
 
     admitted: list[tuple[str, float]] = field(default_factory=list)
@@ -66,7 +70,7 @@ class StepLog(Observer):
         self._world = world
         self._sink = sink
         self._stage_of = stages_of_pools(program)
-        self._since: dict[int, _Since] = {place: _Since() for place in set(self._stage_of.values())}
+        self._since: dict[int, Since] = {place: Since() for place in set(self._stage_of.values())}
         self._running: dict[int, Step] = {}
 
     def admitted(self, pool: int, claim: Claim) -> None:
@@ -90,8 +94,8 @@ class StepLog(Observer):
 
     def iteration_started(self, stage: int, batch: Sequence[tuple[Job, Value]]) -> None:
         """Look at what was put together, and wait for its end."""
-        since = self._since.get(stage, _Since())
-        self._since[stage] = _Since()
+        since = self._since.get(stage, Since())
+        self._since[stage] = Since()
         kind, configuration = self._program.stages[stage].kind, self.machine.configuration
         assert isinstance(kind, p.Step)
         prefills = [(job, tokens) for job, tokens in batch if job.phase == "prefill"]
@@ -102,9 +106,9 @@ class StepLog(Observer):
             start=self._world.now(),
             end=nan,
             ndec=len(decodes),
-            kvb=float(sum(units_held(job, kind.memory) for job in decodes)),
-            npre=float(sum(tokens for _, tokens in prefills)),
-            attn=float(sum(attention(job, tokens) for job, tokens in prefills)),
+            kvb=float(total((units_held(job, kind.memory) for job in decodes), 0)),
+            npre=float(total((tokens for _, tokens in prefills), 0)),
+            attn=float(total((attention(job, tokens) for job, tokens in prefills), 0)),
             waiting=sum(len(configuration.pools[pool].queue) for pool in served),
             running=len(configuration.stages[stage].residents),
             free=0.0 if kind.memory is None else self._free(kind.memory),
@@ -116,7 +120,7 @@ class StepLog(Observer):
 
     def iteration_ended(self, stage: int) -> None:
         """The iteration is over."""
-        self._sink(replace(self._running.pop(stage), end=self._world.now()))
+        self._sink(self._running.pop(stage).ended(self._world.now()))
 
     def _free(self, pool: int) -> float:
         cap = self._program.pools[pool].cap.value

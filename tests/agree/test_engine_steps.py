@@ -34,6 +34,10 @@ session {
 PREEMPTED = (4, 15, 18, 22, 26, 29, 31, 44, 53)
 """Seeds of programs in which holders are preempted wherever they can be, even while they wait for a stage to plan."""
 PREEMPTING = [*((seed, "cpython") for seed in PREEMPTED), *((seed, b) for b in LLVM for seed in (15, 44))]
+HELD = """
+pool kv { cap 9; } stage a : step { budget 4; cost 1; memory kv; } stage b : step { budget 4; cost 1 + kvb; }
+workload { arrive closed(3); } session { loop { hold kv (3) { run a decode (2); run b decode (2); } } }
+"""
 DEPLOYMENTS = [*((seed, "cpython") for seed in range(106)), *((seed, b) for b in LLVM for seed in range(4))]
 
 
@@ -56,6 +60,12 @@ def test_generated_step_stages(seed, backend):
 def test_limits_may_read_what_budgets_leave(backend):
     program = load_text(LIMITS + "run { horizon 100; seed 4; }").program
     assert events_of_both(program, short(program, 100.0), backend, opt=0) > 200
+
+
+def test_at_a_stage_without_memory_nobody_holds_any():
+    """Also who comes from a stage that has one."""
+    program = load_text(HELD + "run { horizon 100; seed 4; }").program
+    assert events_of_both(program, short(program, 100.0), "cpython") > 50
 
 
 @pytest.mark.parametrize(("seed", "backend"), PREEMPTING)

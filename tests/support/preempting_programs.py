@@ -9,7 +9,7 @@ from random import Random
 _STAGES = ("fifo", "fifo(2)", "delay", "ps(1)")
 _ARRIVALS = ("closed(4)", "closed(7)", "batch(8)", "poisson(0.8) limit(8)", "renewal(~choice(0: 1, 0.5: 2, 2: 1))")
 _PREEMPT = ("preempt lifo;", "preempt lifo;", "preempt by (need, serial);", "preempt by (-serial);", "preempt none;")
-_COSTS = ("1", "0.25 + 0.25 * ndec", "0.5 + ntok / 16", "0.5")
+_COSTS = ("1", "0.25 + 0.25 * ndec", "0.5 + ntok / 16 + kvb / 8", "0.5 + kvp / 4")
 _CACHES = ("inf", "need", "1", "0")
 
 

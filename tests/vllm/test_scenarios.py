@@ -9,10 +9,12 @@ the victims; the blocks evicted, one by one; the free blocks. Per request: the s
 from pathlib import Path
 
 import pytest
+from replaying import diagnostics
 from scenarios import RECORDED, Scenario, ours, program_of, recorded, run, theirs, token_steps, workload
 
 from serq.replays import replay_compiled
 from serq.semantics.replay import ReplayOptions
+from serq.semantics.step_log import Step
 from serq.traces.reader import read_trace
 
 _SHARED = (
@@ -82,15 +84,20 @@ def test_the_asynchronous_scheduler_needs_plan_ahead(name: str, tmp_path: Path) 
 )
 def test_the_compiled_engine_serves_every_request_alike(scenario: Scenario, tmp_path: Path) -> None:
     """In CPython, with bounds checked: the recorded steps are those of the reference, above."""
-    expected = run(scenario, tmp_path).result
+    played = run(scenario, tmp_path)
+    expected = played.result
     program = program_of(workload(scenario), bool(scenario["config"].get("async")))
     assert program.trace is not None
     corpus = read_trace(tmp_path / "trace.csv", program.trace.columns)
-    found = replay_compiled(program, corpus, ReplayOptions(strict=True), backend="cpython", bounds_checked=True)
-    assert (found is None) == ("stuck" in scenario)
-    if found is not None:
-        assert list(found.requests) == list(expected.requests)
-        assert (found.time, found.events, found.summary()) == (expected.time, expected.events, expected.summary())
+    steps: list[Step] = []
+    found = replay_compiled(
+        program, corpus, ReplayOptions(strict=True), steps.append, backend="cpython", bounds_checked=True
+    )
+    assert steps == played.steps
+    assert diagnostics(found) == diagnostics(expected)
+    assert (found.stuck is not None) == ("stuck" in scenario)
+    assert list(found.requests) == list(expected.requests)
+    assert (found.time, found.events, found.summary()) == (expected.time, expected.events, expected.summary())
 
 
 @pytest.mark.parametrize("name", STATED)
