@@ -47,6 +47,10 @@ session { loop { turn; hold kv (6) { run engine prefill (6 - cached) growing kv;
   run s (1 + serial % 2); } }
 run { horizon 60; seed 3; }
 """
+MORE = """
+stage engine : step { budget 99; cost 1; } workload { arrive renewal(1) limit(15); }
+session { turn; run engine decode (30); } run { horizon 20; seed 3; }
+"""
 
 
 @pytest.mark.parametrize("seed", DEPLOYMENTS)
@@ -63,6 +67,13 @@ def test_generated_preemptions(seed):
     program = load_text(preempting_program(seed)).program
     steps, _ = assert_same_replay(program, None, ReplayOptions(horizon=40.0), "cpython", checked=seed % 2 == 0)
     assert steps > 10
+
+
+def test_what_is_evicted_is_told_in_blocks():
+    program = load_text(CACHED).program
+    lines, _ = of_reference(program, None, ReplayOptions())
+    assert any(line.rstrip().endswith("0:1-3") for line in lines)
+    assert_same_replay(program, None, ReplayOptions(), "cpython", checked=False)
 
 
 @pytest.mark.parametrize(("name", "fault"), [("stuck", "WaitsForEver"), ("never", "NeverAdmitted")])
@@ -91,17 +102,17 @@ def test_lengths_that_the_program_sets_are_those_of_its_requests():
 
 
 def test_steps_are_told_once_where_a_replay_has_to_begin_again(monkeypatch):
-    """At first there is too little room for what one event may write."""
+    """At first there is too little room for what one event may write, once there are many residents."""
     rooms = []
 
     def make(requests, holds, capacity, factor):
         rooms.append(factor)
         make_journal(requests, holds, capacity, factor)
         if factor == 1:
-            requests.spare, requests.space = 14, 20
+            requests.spare, requests.space = 20, 40
 
     monkeypatch.setattr("serq.engine.run.make_journal", make)
-    program = load_text(CACHED).program
+    program = load_text(MORE).program
     expected, _ = of_reference(program, None, ReplayOptions())
     found, _ = of_engine(program, None, ReplayOptions(), "cpython", told=True, checked=True)
     assert set(rooms) == {1, 8}
