@@ -22,7 +22,7 @@ INTERNAL = 70
 
 
 class Stops:
-    """The signals that ask this process to end, and whether one has: libraries may hide the exception that it raised."""
+    """The signals that ask this process to end, and whether one has: libraries may hide the exception it raised."""
 
     def __init__(self) -> None:
         self._stop: BaseException | None = None
