@@ -21,6 +21,7 @@ from serq.codegen.code import (
     Jump,
     Kind,
     Label,
+    Lanes,
     Length,
     LoadField,
     LoadItem,
@@ -206,11 +207,11 @@ class _Printer:
             case _:
                 self._flow(instruction)
 
-    def _flow(self, instruction: Label | Jump | Branch | Give | SetFault | Faulted) -> None:
+    def _flow(self, instruction: Label | Jump | Lanes | Branch | Give | SetFault | Faulted) -> None:
         match instruction:
             case Label(number):
                 self._line(f"L{number}:")
-            case Jump(to):
+            case Jump(to) | Lanes(head=to):
                 self._line(f"goto L{to}")
             case Branch(test, yes, no, rare):
                 asked = f"__builtin_expect({self._value(test)}, 0)" if rare else self._value(test)

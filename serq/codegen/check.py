@@ -103,7 +103,7 @@ class _Checker:
         types = {p.name: p.type for p in parameters}
         scope = Scope(unit, types, _assigned_names(node) - set(types))
         expressions = Expressions(self.units, scope, self.function)
-        statements = Statements(expressions, self.annotations, signature)
+        statements = Statements(expressions, self.annotations, signature, self.functions)
         body = statements.block(node.body)
         if statements.ends and returns != "none":
             self.report(unit, node, f"{node.name} may end without a return")

@@ -67,10 +67,11 @@ class StoreSlot(NamedTuple):
 
 
 class LoadField(NamedTuple):
-    """The value of a scalar field."""
+    """The value of a scalar field. `lanes` is 0, or the number of the `Lanes` that it belongs to."""
 
     into: Temp
     path: Path
+    lanes: int = 0
 
 
 class StoreField(NamedTuple):
@@ -81,19 +82,21 @@ class StoreField(NamedTuple):
 
 
 class LoadItem(NamedTuple):
-    """The value of an item."""
+    """The value of an item; `lanes` as of `LoadField`."""
 
     into: Temp
     array: Array
     position: Value
+    lanes: int = 0
 
 
 class StoreItem(NamedTuple):
-    """A new value for an item."""
+    """A new value for an item; `lanes` as of `LoadField`."""
 
     array: Array
     position: Value
     value: Value
+    lanes: int = 0
 
 
 class Length(NamedTuple):
@@ -121,6 +124,16 @@ class Jump(NamedTuple):
     """Go on at a label."""
 
     to: int
+
+
+class Lanes(NamedTuple):
+    """Go back to the head of a loop whose turns do not touch what others of them write, so that all may be done at
+    once. Its accesses of memory have its `number`, from 1.
+    """
+
+    head: int
+    number: int
+    turns: int
 
 
 class Branch(NamedTuple):
@@ -154,7 +167,7 @@ class Faulted(NamedTuple):
 
 Instruction = (
     Compute | LoadSlot | StoreSlot | LoadField | StoreField | LoadItem | StoreItem | Length | Invoke | Label | Jump
-    | Branch | Give | SetFault | Faulted
+    | Lanes | Branch | Give | SetFault | Faulted
 )  # fmt: skip
 
 

@@ -72,6 +72,13 @@ def machine(opt: int) -> Machine:
 
 def object_of(text: str, machine: Machine) -> bytes:
     """The object file of a module. Raises `BackendError` where LLVM refuses the text, which is an error of ours."""
+    module, target = optimised(text, machine)
+    compiled: bytes = target.emit_object(module)
+    return compiled
+
+
+def optimised(text: str, machine: Machine) -> tuple[llvm.ModuleRef, llvm.TargetMachine]:
+    """A module as it is before it becomes machine code, and the target. Raises what `object_of` raises."""
     import llvmlite.binding as llvm
 
     try:
@@ -84,8 +91,7 @@ def object_of(text: str, machine: Machine) -> bytes:
     module.data_layout = str(target.target_data)
     passes = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=machine.opt))
     passes.getModulePassManager().run(module, passes)
-    compiled: bytes = target.emit_object(module)
-    return compiled
+    return module, target
 
 
 def load(object_file: bytes, symbols: Sequence[str], machine: Machine) -> Loaded:

@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias, TypeVar
 
 __all__ = [
     "F64Array", "I64Array", "U64Array", "bits_of", "ceil", "cold", "f64", "fabs", "float_of", "floor", "i64", "inline",
-    "sqrt", "u64",
+    "lanes", "sqrt", "u64",
 ]  # fmt: skip
 
 i64: TypeAlias = int
@@ -62,6 +62,11 @@ def cold(function: Marked) -> Marked:
 def inline(function: Marked) -> Marked:
     """Marks what compiled code always has inline."""
     return function
+
+
+def lanes(count: int) -> range:
+    """What a loop runs over whose turns do not touch what others of them write: all of them may be done at once."""
+    return range(count)
 
 
 _WHOLE = 2.0**52

@@ -23,6 +23,7 @@ from serq.codegen.code import (
     Jump,
     Kind,
     Label,
+    Lanes,
     Length,
     LoadField,
     LoadItem,
@@ -94,6 +95,26 @@ class _Tags:
         if isinstance(array.at, Path):
             return self._tag(f"{array.at.owner}.{array.at.field}[]", general)
         return self._tag(f"{array.item} items", 1)
+
+    def group(self, symbol: str, number: int) -> str:
+        """The tag of the accesses of a loop of lanes."""
+        return f"!llvm.access.group !{self._line(f'group {symbol} {number}', 'distinct !{}')}"
+
+    def lanes(self, symbol: str, lanes: Lanes) -> str:
+        """What has LLVM make vectors with a lane for each turn, before it unrolls and without asking whether memory
+        overlaps.
+        """
+        wanted = {
+            "unroll.disable": "",
+            "vectorize.enable": ", i1 true",
+            "vectorize.width": f", i32 {lanes.turns}",
+            "interleave.count": ", i32 1",
+            "parallel_accesses": ", " + self.group(symbol, lanes.number).removeprefix("!llvm.access.group "),
+        }
+        parts = [self._line(f"loop {w}{v}", f'!{{!"llvm.loop.{w}"{v}}}') for w, v in wanted.items()]
+        itself = len(self.lines) + 3
+        listed = ", ".join(f"!{n}" for n in (itself, *parts))
+        return f"!llvm.loop !{self._line(f'lanes {symbol} {lanes.number}', f'distinct !{{{listed}}}')}"
 
     def _type(self, name: str, parent: int) -> int:
         return self._line(f"type {name}", f'!{{!"{name}", !{parent}, i64 0}}')
@@ -219,30 +240,36 @@ class _Printer:
                 self._invoke(instruction)
             case SetFault() | Faulted():
                 self._fault(instruction)
-            case Label() | Jump() | Branch() | Give():
+            case Label() | Jump() | Lanes() | Branch() | Give():
                 self._flow(instruction)
 
     def _memory(self, instruction: LoadField | StoreField | LoadItem | StoreItem | Length) -> None:
         match instruction:
-            case LoadField(into, path):
-                place, tag = self._element(path), self.tags.field_tag(path)
+            case LoadField(into, path, lanes):
+                place, tag = self._element(path), self.tags.field_tag(path) + self._group(lanes)
                 self._line(f"{self._spelled(into)} = load {_TYPES[into.kind]}, ptr {place}, {tag}")
             case StoreField(path, value):
                 self._line(f"store {self._typed(value)}, ptr {self._element(path)}, {self.tags.field_tag(path)}")
-            case LoadItem(into, array, index):
-                place, tag = self._item(array, index), self.tags.item_tag(array)
+            case LoadItem(into, array, index, lanes):
+                place, tag = self._item(array, index), self.tags.item_tag(array) + self._group(lanes)
                 self._line(f"{self._spelled(into)} = load {_TYPES[into.kind]}, ptr {place}, {tag}")
-            case StoreItem(array, index, value):
-                self._line(f"store {self._typed(value)}, ptr {self._item(array, index)}, {self.tags.item_tag(array)}")
+            case StoreItem(array, index, value, lanes):
+                place, tag = self._item(array, index), self.tags.item_tag(array) + self._group(lanes)
+                self._line(f"store {self._typed(value)}, ptr {place}, {tag}")
             case Length(into, array):
                 self._line(f"{self._spelled(into)} = add i64 {self._length(array)}, 0")
 
-    def _flow(self, instruction: Label | Jump | Branch | Give) -> None:
+    def _group(self, lanes: int) -> str:
+        return ", " + self.tags.group(self.function.signature.symbol, lanes) if lanes else ""
+
+    def _flow(self, instruction: Label | Jump | Lanes | Branch | Give) -> None:
         match instruction:
             case Label(number):
                 self._lines.append(f"L{number}:")
             case Jump(to):
                 self._line(f"br label %L{to}")
+            case Lanes(to):
+                self._line(f"br label %L{to}, {self.tags.lanes(self.function.signature.symbol, instruction)}")
             case Branch(test, yes, no, rare):
                 weights = ", !prof !0" if rare else ""
                 self._line(f"br {self._typed(test)}, label %L{yes}, label %L{no}{weights}")

@@ -10,6 +10,7 @@ from serq.codegen.code import (
     Give,
     Jump,
     Label,
+    Lanes,
     LoadItem,
     LoadSlot,
     StoreField,
@@ -83,12 +84,12 @@ class _Lowering:
                 values.emit(StoreField(path, values.value(value)))
             case SetItem(array, index, value, place):
                 v = values.value(value)
-                values.emit(StoreItem(array, values.index(array, index, place), v))
+                values.emit(StoreItem(array, values.index(array, index, place), v, values.lanes))
             case UpdateItem(array, index, value, place):
                 i = values.index(array, index, place)
                 values.loaded = values.temp(array.item)
-                values.emit(LoadItem(values.loaded, array, i))
-                values.emit(StoreItem(array, i, values.value(value)))
+                values.emit(LoadItem(values.loaded, array, i, values.lanes))
+                values.emit(StoreItem(array, i, values.value(value), values.lanes))
             case Evaluate(call):
                 values.call(call)
             case If():
@@ -157,11 +158,14 @@ class _Lowering:
         values.emit(Branch(values.compute("bool", "<", at, stop), body, end))
         values.emit(Label(body))
         values.emit(StoreSlot(statement.name, at))
+        # a checked build stops at the first fault, so its turns come one after the other
+        values.lanes = head if statement.lanes and not values.checked else 0
         self._loop(statement.body, step, end)
         values.go(step)
         values.emit(Label(step))
         values.emit(StoreSlot(counter, values.compute("i64", "+", at, Const("i64", 1))))
-        values.go(head)
+        values.emit(Lanes(head, values.lanes, statement.lanes) if values.lanes else Jump(head))
+        values.lanes = 0
         values.emit(Label(end))
 
     def _loop(self, body: tuple[Statement, ...], again: int, end: int) -> None:

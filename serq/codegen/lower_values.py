@@ -14,6 +14,7 @@ from serq.codegen.code import (
     Jump,
     Kind,
     Label,
+    Lanes,
     Length,
     LoadField,
     LoadItem,
@@ -58,7 +59,9 @@ def kind_of(type: Type) -> Kind:
 
 @dataclass(slots=True)
 class Values:
-    """The instructions of one function as they grow. `loaded` is what `Loaded` stands for."""
+    """The instructions of one function as they grow. `loaded` is what `Loaded` stands for, `lanes` the
+    number of the loop of lanes that is open, or 0.
+    """
 
     function: Function
     checked: bool
@@ -67,6 +70,7 @@ class Values:
     code: list[Instruction] = field(default_factory=list)
     slots: dict[str, Kind] = field(default_factory=dict)
     loaded: Temp = field(default_factory=lambda: Temp("i64", 0))
+    lanes: int = 0
     _temps: int = 0
     _labels: int = 0
 
@@ -75,7 +79,7 @@ class Values:
     @property
     def dead(self) -> bool:
         """Whether what is emitted now would never run."""
-        return bool(self.code) and isinstance(self.code[-1], Jump | Branch | Give)
+        return bool(self.code) and isinstance(self.code[-1], Jump | Lanes | Branch | Give)
 
     def emit(self, instruction: Instruction) -> None:
         """Append an instruction."""
@@ -132,12 +136,12 @@ class Values:
                 return into
             case Field(type, path):
                 into = self.temp(type)
-                self.emit(LoadField(into, path))
+                self.emit(LoadField(into, path, self.lanes))
                 return into
             case ItemOf(type, array, index, place):
                 i = self.index(array, index, place)
                 into = self.temp(type)
-                self.emit(LoadItem(into, array, i))
+                self.emit(LoadItem(into, array, i, self.lanes))
                 return into
             case Loaded():
                 return self.loaded

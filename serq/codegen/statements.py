@@ -1,9 +1,12 @@
 """Checking of statements and whole functions: types of variables, values on every way, returns."""
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from serq.codegen import lang
 from serq.codegen.expressions import Expressions, Scope, WrongError
+from serq.codegen.lanes import COUNTS, LanesChecker
 from serq.codegen.operators import MistypedError, as_type, settle
 from serq.codegen.records import Annotations
 from serq.codegen.signatures import Signature, Type
@@ -13,6 +16,7 @@ from serq.codegen.tree import (
     Expr,
     Field,
     ForRange,
+    Function,
     If,
     Leave,
     Literally,
@@ -31,18 +35,24 @@ from serq.codegen.units import place_of
 
 @dataclass(slots=True)
 class _Loop:
-    """What is known where a loop is left by `break`: the variables assigned there, by each of them."""
+    """What is known where a loop is left by `break`: the variables assigned there, by each of them. `lanes` asks
+    whether its statements can be done in lanes.
+    """
 
     exits: list[set[str]] = field(default_factory=list)
+    lanes: LanesChecker | None = None
 
 
 @dataclass(slots=True)
 class Statements:
-    """Checks the statements of one function; one problem for each statement is reported."""
+    """Checks the statements of one function; one problem for each statement is reported. `functions` are those that
+    it calls, and others.
+    """
 
     expressions: Expressions
     annotations: Annotations
     signature: Signature
+    functions: Sequence[Function]
     _loops: list[_Loop] = field(default_factory=list)
     _dead: bool = False
 
@@ -62,6 +72,8 @@ class Statements:
             dropped = self._dead
             try:
                 statement = self._statement(node)
+                if self._loops and self._loops[-1].lanes is not None:
+                    self._loops[-1].lanes.take(statement)
             except MistypedError as problem:
                 self.annotations.report(self._scope.unit, node, str(problem))
                 continue
@@ -202,17 +214,32 @@ class Statements:
     def _for(self, node: ast.For) -> Statement:
         self._no_else(node)
         scope = self._scope
-        start, stop = self._range(node.iter)
+        count = self._count_of_lanes(node.iter)
+        start, stop = self._range(node.iter) if not count else (Literally("i64", 0), Literally("i64", count))
         if not isinstance(node.target, ast.Name):
             raise WrongError(node.target, "a loop has one variable")
         if self._type_of_local(node.target) not in (None, "i64"):
             raise WrongError(node.target, f"{node.target.id} has another type already")
         dead, before = self._dead, set(scope.assigned)
         self._keep(node.target, "i64")
-        body, _ = self._body(node.body)
+        outside = frozenset(before | set(scope.parameters))
+        lanes = LanesChecker(node.target.id, outside, self.functions) if count else None
+        body, _ = self._body(node.body, lanes)
         scope.assigned = before - {node.target.id}
         self._dead = dead
-        return ForRange(node.target.id, start, stop, body)
+        return ForRange(node.target.id, start, stop, body, count)
+
+    def _count_of_lanes(self, node: ast.expr) -> int:
+        """How many turns there are of a loop over `lanes(n)`; 0 for another loop."""
+        match node:
+            case ast.Call(func=ast.Name(id=name)) if self._scope.unit.namespace.get(name) is lang.lanes:
+                if name in self._scope.own or name in self._scope.parameters:
+                    return 0
+                count = self.expressions.expression(node.args[0]) if len(node.args) == 1 else None
+                if not isinstance(count, Literally) or count.type == "f64" or count.value not in COUNTS:
+                    raise WrongError(node, f"lanes are {', '.join(map(str, COUNTS[:-1]))} or {COUNTS[-1]}")
+                return int(count.value)
+        return 0
 
     def _range(self, node: ast.expr) -> tuple[Expr, Expr]:
         name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
@@ -221,8 +248,8 @@ class Statements:
         bounds = [self.expressions.value(a, "i64", "a bound of the range") for a in node.args]
         return (Literally("i64", 0), bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
 
-    def _body(self, nodes: list[ast.stmt]) -> tuple[tuple[Statement, ...], _Loop]:
-        loop = _Loop()
+    def _body(self, nodes: list[ast.stmt], lanes: LanesChecker | None = None) -> tuple[tuple[Statement, ...], _Loop]:
+        loop = _Loop(lanes=lanes)
         self._loops.append(loop)
         self._dead = False
         body = self.block(nodes)

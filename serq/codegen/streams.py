@@ -10,7 +10,7 @@ variables, J. Stat. Software 5 (2000).
 """
 
 from serq.codegen.elementary import exp
-from serq.codegen.lang import U64Array, cold, f64, i64, u64
+from serq.codegen.lang import U64Array, cold, f64, i64, inline, lanes, u64
 from serq.codegen.ziggurat import END, HEIGHT, STEP, TAIL, UNIT
 
 MASK = 0xFFFFFFFFFFFFFFFF
@@ -19,12 +19,16 @@ GOLDEN = 0x9E3779B97F4A7C15
 
 
 def start_stream(key: U64Array, at_key: i64, serial: i64, s: U64Array, at: i64) -> None:
-    """Begin the stream of a session: each word is the `serial`-th output of a SplitMix64 that starts at the key's."""
+    """Begin the stream of a session: each word is the `serial`-th output of a SplitMix64 that starts at the key's.
+
+    The four words of the stream must not overlap those of the key.
+    """
     step = ((serial & MASK) * GOLDEN) & MASK
-    for i in range(4):
+    for i in lanes(4):
         s[at + i] = mixed((key[at_key + i] + step) & MASK)
 
 
+@inline
 def mixed(z: u64) -> u64:
     """A bijection of 64-bit words in which every bit of z moves every bit of the result half of the time."""
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK

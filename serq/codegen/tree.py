@@ -241,12 +241,15 @@ class While(NamedTuple):
 
 
 class ForRange(NamedTuple):
-    """`for name in range(start, stop): ...`; the bounds are evaluated once."""
+    """`for name in range(start, stop): ...`; the bounds are evaluated once. `lanes` is not 0 but the number of turns
+    for `for name in lanes(count): ...`, whose turns may be done at once.
+    """
 
     name: str
     start: Expr
     stop: Expr
     body: "tuple[Statement, ...]"
+    lanes: int = 0
 
 
 class Return(NamedTuple):

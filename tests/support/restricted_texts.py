@@ -10,7 +10,7 @@ NAMES = """\
 from typing import Annotated
 
 from serq.codegen.lang import (
-    F64Array, I64Array, U64Array, bits_of, ceil, cold, f64, fabs, float_of, floor, i64, inline, sqrt, u64)
+    F64Array, I64Array, U64Array, bits_of, ceil, cold, f64, fabs, float_of, floor, i64, inline, lanes, sqrt, u64)
 """
 NAMES_LINES = NAMES.count("\n")
 
