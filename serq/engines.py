@@ -11,6 +11,7 @@ from typing import Literal, TypeVar
 from serq.base.errors import RunError, UsageError
 from serq.codegen import jit
 from serq.codegen.program import Backend
+from serq.engine.holds import Holds
 from serq.engine.results import EngineResult, Log, StageRow, Waiting
 from serq.engine.run import EnoughError, Pause, Simulator, simulator
 from serq.engine.settings import Settings
@@ -81,8 +82,6 @@ def why_not_compiled(program: p.Program, options: RunOptions) -> str:
     """Why a run is left to the reference, in a few words; empty where it is not."""
     if options.checked:
         return "the invariants of the machine are asserted by the reference only"
-    if not options.limits.rejects:
-        return "holds that can never fit are to wait for ever"
     return why_not(program) or ("" if jit.available() else "llvmlite is not installed")
 
 
@@ -106,7 +105,8 @@ def run_compiled(
     keep = options.keep_samples
     profile = replications <= _PROFILED and options.batches <= BATCHES
     settings = replace(_settings(program, options), together=together, profile=profile)
-    compiled = simulator(program, keep, backend, checked=bounds_checked, opt=opt)
+    holds = Holds(program, rejects=options.limits.rejects)
+    compiled = simulator(program, keep, backend, checked=bounds_checked, opt=opt, holds=holds)
     runs = _Replications(compiled, settings, options, replications, _corpus(program, options.trace))
     in_turn = min(jobs, replications) <= 1
     found = _answered(
@@ -162,7 +162,9 @@ class Prepared:
             raise UsageError(f"the compiled engine cannot run this: {self.why}; use --engine reference")
         interpreted = engine == "reference" or bool(self.why)
         self.engine: Literal["compiled", "reference"] = "reference" if interpreted else "compiled"
-        self._compiled = None if interpreted else simulator(program, True)
+        self._compiled = (
+            None if interpreted else simulator(program, True, holds=Holds(program, rejects=options.limits.rejects))
+        )
         self._corpus = _corpus(program, options.trace)
 
     def run(self, options: RunOptions, replication: int) -> RunResult:

@@ -21,15 +21,12 @@ def why_not(program: p.Program) -> str | None:
 
 
 def _reasons(program: p.Program) -> Iterator[str]:
-    yield from _pool_reasons(program)
     for stage in program.stages:
         if isinstance(stage.kind, p.Fifo) and p.whole(stage.kind.servers) > _LARGEST:
             yield f"stage {stage.name} has more servers than a machine integer can count"
     limit = program.arrivals.limit if isinstance(program.arrivals, p.Poisson | p.Renewal) else None
     if limit is not None and p.whole(limit) > _LARGEST:
         yield "its limit is no machine integer"
-    if isinstance(program.arrivals, p.Poisson) and not program.arrivals.rate.value > 0.0:
-        yield "its arrival rate is 0"
     if len(program.attributes) > _MOST_ATTRIBUTES and len(certainly_set(program).doubtful) > _MOST_ATTRIBUTES:
         yield f"more than {_MOST_ATTRIBUTES} attributes may be read before they are set"
     for expr in expressions_of(program):
@@ -37,21 +34,6 @@ def _reasons(program: p.Program) -> Iterator[str]:
             reason = _why_not_node(node)
             if reason is not None:
                 yield reason
-
-
-def _grown(program: p.Program) -> Iterator[e.Ref]:
-    """The pools in which holds grow."""
-    refs = (x.pool if isinstance(x, p.Grow) else x.growing for x in program.code if isinstance(x, p.Grow | p.Run))
-    yield from (ref for ref in refs if ref is not None)
-
-
-def _pool_reasons(program: p.Program) -> Iterator[str]:
-    memory = {stage.kind.memory for stage in program.stages if isinstance(stage.kind, p.Step)}
-    for ref in _grown(program):
-        if program.pools[ref.base].preempt == "none":
-            continue
-        if len({place in memory for place in range(ref.base, ref.base + ref.size)}) > 1:
-            yield f"some members of {ref.name} are the memory of a stage and others are not"
 
 
 def _why_not_node(node: e.Expr) -> str | None:

@@ -2,6 +2,7 @@
 
 The programs and the comparison are those of the tests beside this file, with other seeds. Prints how many programs
 there were, their events, in how many of them each construct of the language is, and every difference with its seed.
+With `--replays` they are replayed, and every row, iteration and name of who waits for ever is compared.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from engines import assert_same, short
 from finite_programs import finite_program
 from pool_programs import pool_program
 from preempting_programs import preempting_program
+from replaying import assert_same_replay
 from step_programs import step_program, traced_program
 
 from serq.base.errors import RunError
@@ -29,6 +31,8 @@ from serq.ir.program import Program
 from serq.pipeline import load_text
 from serq.semantics.options import RunOptions
 from serq.semantics.reference import simulate
+from serq.semantics.replay import ReplayOptions
+from serq.traces.reader import read_trace
 
 KINDS = ("ties", "chains", "pools", "steps", "preempting", "traces", "deployments")
 _WORDS = ("law", "fact", "op", "function")
@@ -85,6 +89,17 @@ def difference(at: Case, backend: str, checked: bool) -> tuple[int, str]:
     return expected.events, ""
 
 
+def replay_difference(at: Case, backend: str, checked: bool) -> tuple[int, str]:
+    """The same of replays."""
+    trace, path = at.program.trace, at.options.trace
+    corpus = None if trace is None or path is None else read_trace(Path(path), trace.columns)
+    try:
+        _, played = assert_same_replay(at.program, corpus, ReplayOptions(horizon=at.options.horizon), backend, checked)
+    except AssertionError as error:
+        return 0, f"AssertionError: {error}"[:300]
+    return (-1 if played is None else played.events), ""
+
+
 def constructs(node: object) -> Iterator[str]:
     """The names of all that a program is made of."""
     if isinstance(node, tuple):
@@ -108,7 +123,9 @@ def main() -> None:
     parser.add_argument("count", type=int)
     parser.add_argument("--backend", default="cpython")
     parser.add_argument("--checked", action="store_true", help="with bounds")
+    parser.add_argument("--replays", action="store_true", help="compare replays")
     given = parser.parse_args()
+    compare = replay_difference if given.replays else difference
     seen: Counter[str] = Counter()
     numbers: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as place:
@@ -117,7 +134,7 @@ def main() -> None:
             if why_not(at.program) is not None:
                 numbers["left to the reference"] += 1
                 continue
-            events, wrong = difference(at, given.backend, given.checked)
+            events, wrong = compare(at, given.backend, given.checked)
             numbers["programs"] += 1
             numbers["stopped"] += events < 0
             numbers["events"] += max(events, 0)

@@ -18,6 +18,7 @@ from serq.engine.supported import why_not
 from serq.engines import run_compiled
 from serq.ir.program import Program
 from serq.pipeline import SimulateOptions, load, load_text, run_options
+from serq.semantics.limits import Limits
 from serq.semantics.options import RunOptions
 from serq.semantics.reference import simulate
 from serq.semantics.run_result import RunResult
@@ -94,6 +95,17 @@ def test_one_thing_at_a_time(name):
     options = replace(run_options(program, SimulateOptions(horizon=200.0, warmup=10.0, seed=5)), keep_samples=True)
     for backend in BACKENDS:
         assert events_of_both(program, options, backend, opt=0) > 100
+
+
+def test_holds_that_can_never_fit_may_wait_for_ever():
+    program = load_text(
+        "pool kv { cap 3; } stage s : delay; workload { arrive batch(7); }\n"
+        "session { run s (serial); hold kv (serial) { run s (1); } } run { horizon 50; }"
+    ).program
+    options = replace(short(program, 50.0), limits=Limits(rejects=False))
+    for backend in BACKENDS:
+        assert events_of_both(program, options, backend, opt=0) > 8
+    assert len(simulate(program, options).waiting) == 3
 
 
 ROOM = {
