@@ -46,7 +46,12 @@ _DERIVATIVE = "How fast every measure changes with this `let` (repeatable)."
 @common_options
 @click.option("--exact", is_flag=True, help="Answer in rationals, whatever it takes.")
 @click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True, help=_METHOD)
-@click.option("--states", "show_states", is_flag=True, help="Print the whole stationary vector.")
+@click.option(
+    "--states",
+    "show_states",
+    is_flag=True,
+    help="Print the whole stationary vector (of a queue without a limit its front).",
+)
 @click.option("--distributions/--no-distributions", "laws", default=None, help=_LAWS)
 @click.option("--derivative", "constants", multiple=True, metavar="NAME", help=_DERIVATIVE)
 @click.option("--metastability", "stable", is_flag=True, help=_METASTABILITY)
@@ -170,4 +175,8 @@ def _states(solved: Solved) -> str:
         (state, short(p, 10), rational(p))
         for state, p in zip(solved.chain.states, solved.solution.probabilities, strict=True)
     ]
-    return table(rows, ("state", "probability", "exact"), right=(1,))
+    text = table(rows, ("state", "probability", "exact"), right=(1,))
+    if solved.tail is None:
+        return text
+    front = short(sum(solved.solution.probabilities), 10)
+    return f"{text}\nThese are the states of the front; the program is in one of them with probability {front}.\n"

@@ -14,7 +14,7 @@ LARGEST_UNASKED = 1000
 """States of a tagged-session chain up to which it is explored without being asked for."""
 _MOST_TRANSITIONS = 3000
 """Transitions of a chain with clocks up to which laws are found without being asked for."""
-_NO_LIMIT = "the law of an observed time is known for finite chains only; a large --limit gives one that is near"
+_NO_LIMIT = "the law of what is observed is known for finite chains only; a large --limit gives one that is near"
 _ASK = "; ask for it with --distributions"
 
 

@@ -1,5 +1,7 @@
 """Questions to chains in slots and to open queues without a limit: answered, or refused with the reason."""
 
+from fractions import Fraction
+
 import pytest
 from timed_programs import SEMI_MARKOV, SLOTTED
 
@@ -69,6 +71,14 @@ def test_the_number_present_without_a_limit(serq) -> None:
     quantiles = {"p50": 3, "p90": 10, "p95": 13, "p99": 20}
     decay = {"value": 0.8, "exact": "4/5"}
     assert tail == {"decay": decay, "quantiles": quantiles, "first": 1, "phases": 1, "below": 2}
+
+
+def test_the_states_of_a_front_are_not_taken_for_all(serq) -> None:
+    done = serq("solve", "mm1", "--set", "lam=0.5", "--set", "mu=1", "--states", "--json")
+    states = [Fraction(x["exact"]) for x in done.data["distribution"]]
+    text = serq("solve", "mm1", "--set", "lam=0.5", "--set", "mu=1", "--states").out
+    assert text.endswith(f"with probability {float(sum(states)):.10g}.\n")
+    assert sum(states) == 1 - Fraction(1, 2) ** len(states)
 
 
 def test_bounds_on_answers_without_a_limit(serq, write) -> None:
