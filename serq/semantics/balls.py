@@ -22,6 +22,9 @@ Matrices = Callable[[Table], Matrix]
 """`rationals` or `balls`."""
 
 
+_NO_BOUNDS = "the precision is too low for bounds"
+
+
 def working_bits(bits: int) -> AbstractContextManager[object]:
     """Within it, balls have middles of so many bits."""
     context: AbstractContextManager[object] = ctx.workprec(bits)
@@ -71,7 +74,7 @@ def enclosure(x: Entry) -> tuple[Fraction, Fraction]:
     if isinstance(x, fmpq):
         return Fraction(int(x.p), int(x.q)), Fraction(0)
     if not x.is_finite():
-        raise ZeroDivisionError("the precision is too low for bounds")
+        raise ZeroDivisionError(_NO_BOUNDS)
     return _binary(x.mid()), _binary(x.rad())
 
 
@@ -86,8 +89,14 @@ def _binary(x: arb) -> Fraction:
 
 
 def most(matrix: Matrix) -> Fraction:
-    """A bound on the absolute values of the entries, whatever lies in the balls."""
-    return max(abs(middle) + radius for middle, radius in map(enclosure, matrix.entries()))
+    """A bound on the absolute values of the entries, whatever lies in the balls. ZeroDivisionError without bounds."""
+    largest = arb(0)
+    for entry in matrix.entries():
+        size = entry.abs_upper()
+        if not size.is_finite():
+            raise ZeroDivisionError(_NO_BOUNDS)
+        largest = max(largest, size)
+    return enclosure(largest)[0]
 
 
 def least(x: arb) -> Fraction:

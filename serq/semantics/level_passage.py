@@ -15,7 +15,7 @@ from fractions import Fraction
 from flint import arb, arb_mat
 
 from serq.semantics.balls import Matrix, balls, beside, between, bits_now, enclosure, least, most, part
-from serq.semantics.matrix_geometric import Blocks
+from serq.semantics.matrix_geometric import Blocks, total
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,10 @@ class Passage:
 def known_passage(blocks: Blocks) -> list[list[Fraction]] | None:
     """G as rationals where every way down leads to the same phases; None where it depends."""
     rows = [row for row in blocks.down if any(row)]
-    shares = [[x / sum(row) for x in row] for row in rows]
-    if all(row == shares[0] for row in shares):
-        return [list(shares[0]) for _ in range(blocks.size)]
+    totals = [total(row) for row in rows]
+    shares = [x / totals[0] for x in rows[0]]
+    if all([x / whole if x else x for x in row] == shares for row, whole in zip(rows, totals, strict=True)):
+        return [shares] * blocks.size
     return None
 
 
@@ -47,22 +48,22 @@ def enclosed_passage(blocks: Blocks) -> Passage:
     columns = [any(row[j] for row in blocks.down) for j in range(blocks.size)]
     rows, width = [], Fraction(0)
     for row in below:
-        lacking = max(1 - sum(row, Fraction(0)), Fraction(0))
+        lacking = max(1 - total(row), Fraction(0))
         width = max(width, lacking)
         rows += [between(x, x + lacking) if used else arb(0) for x, used in zip(row, columns, strict=True)]
     g = arb_mat(blocks.size, blocks.size, rows)
-    inner, up, down = balls(blocks.inner()), balls(blocks.up), balls(blocks.down)
+    inner, up, down = balls(blocks.inner), balls(blocks.up), balls(blocks.down)
     rest = down - inner * g + up * g * g
     if not all(entry.contains(0) for row in rest.tolist() for entry in row):
         raise AssertionError("the bounds of a first passage leave out what solves its equation")
-    return Passage(g, width, most(rest) / max(blocks.exits()))
+    return Passage(g, width, most(rest) / max(blocks.exits))
 
 
 def _lower_bounds(blocks: Blocks) -> list[list[Fraction]]:
     """Numbers that G is nowhere below: all of the reduction's terms are positive, and it stops at a sum of some."""
     n = blocks.size
     here = range(n)
-    both = balls(blocks.inner()).solve(beside(balls(blocks.up), balls(blocks.down)))
+    both = balls(blocks.inner).solve(beside(balls(blocks.up), balls(blocks.down)))
     high, low = part(both, here, here), part(both, here, range(n, 2 * n))
     g, reach = low, high
     one = balls([[Fraction(int(i == j)) for j in here] for i in here])

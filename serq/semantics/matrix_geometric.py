@@ -6,7 +6,7 @@ the rates out of the phases, R = up (D - local - up G)^-1, and pi of the next le
 Matrix-Geometric Solutions in Stochastic Models (1981), chapter 3.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -38,16 +38,18 @@ class Blocks:
         """Number of phases."""
         return len(self.up)
 
+    @cached_property
     def exits(self) -> list[Fraction]:
         """The rate out of every phase."""
-        return [sum((*a, *b, *c), Fraction(0)) for a, b, c in zip(self.up, self.local, self.down, strict=True)]
+        return [total((*a, *b, *c)) for a, b, c in zip(self.up, self.local, self.down, strict=True)]
 
+    @cached_property
     def inner(self) -> Table:
         """The rates out of the phases, on the diagonal, without what stays in the level."""
-        exits = self.exits()
-        return [
-            [(exits[i] if i == j else Fraction(0)) - x for j, x in enumerate(row)] for i, row in enumerate(self.local)
-        ]
+        rows = [[-x if x else x for x in row] for row in self.local]
+        for i, rate in enumerate(self.exits):
+            rows[i][i] += rate
+        return rows
 
     def drift(self) -> tuple[Fraction, Fraction]:
         """The mean rates up and down with an endless queue: it is stable when the first is less than the second.
@@ -71,10 +73,15 @@ class Blocks:
             raise LimitError(_SEVERAL)
         phases = generator.probabilities(weights)
         totals = (
-            sum((p * sum(row) for p, row in zip(phases, m, strict=True)), Fraction(0)) for m in (self.up, self.down)
+            sum((p * total(row) for p, row in zip(phases, m, strict=True)), Fraction(0)) for m in (self.up, self.down)
         )
         above, below = totals
         return above, below
+
+
+def total(row: Iterable[Fraction]) -> Fraction:
+    """The sum of a row that is mostly 0."""
+    return sum(filter(None, row), Fraction(0))
 
 
 _SEVERAL = "with an endless queue its phases fall into several classes"
@@ -119,7 +126,7 @@ class Tail:
 def next_level(blocks: Blocks, g: Matrix, matrices: Matrices) -> Matrix:
     """R, rational or in balls like G."""
     up = matrices(blocks.up)
-    return up * (matrices(blocks.inner()) - up * g).inv()
+    return up * (matrices(blocks.inner) - up * g).inv()
 
 
 def decay(rate: Matrix) -> tuple[float, float | None]:

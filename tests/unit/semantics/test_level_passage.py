@@ -53,7 +53,7 @@ def test_iteration_from_below_comes_up_to_it(lam: Fraction) -> None:
 def _risen(blocks: Blocks, steps: int) -> Table:
     """That iteration in whole multiples of 2^-100, rounded down."""
     unit = 1 << 100
-    exits, n = blocks.exits(), blocks.size
+    exits, n = blocks.exits, blocks.size
     assert not any(any(row) for row in blocks.local)
     x = [[0] * n for _ in range(n)]
     for _ in range(steps):
@@ -84,7 +84,7 @@ def test_it_is_no_more_than_what_its_equation_maps_below_itself(gap: Fraction) -
     upper = [[g + more * t * y for g, y in zip(row, left, strict=True)] for row, t in zip(rows, times, strict=True)]
     square = _product(upper, upper)
     rise = _product(blocks.up, square)
-    for i, rate in enumerate(blocks.exits()):
+    for i, rate in enumerate(blocks.exits):
         for j in range(blocks.size):
             assert blocks.down[i][j] + rise[i][j] < rate * upper[i][j]
 
@@ -94,7 +94,7 @@ def _times(blocks: Blocks, g: Table) -> list[Fraction]:
     n = blocks.size
     back = _product(blocks.up, g)
     with working_bits(256):
-        away = [[blocks.exits()[i] * (i == j) - blocks.up[i][j] - back[i][j] for j in range(n)] for i in range(n)]
+        away = [[blocks.exits[i] * (i == j) - blocks.up[i][j] - back[i][j] for j in range(n)] for i in range(n)]
         return [enclosure(x)[0] for x in balls(away).solve(balls([[ONE]] * n)).entries()]
 
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from serq.base.errors import NoSteadyStateError, OutsideFragmentError, UsageError
+from serq.base.errors import LimitError, NoSteadyStateError, OutsideFragmentError, UsageError
 from serq.closedforms.match import match
 from serq.ir.expr import Number
 from serq.pipeline import Solved, SolveOptions, load_text, solve
@@ -224,3 +224,31 @@ def test_as_many_states_as_are_allowed() -> None:
         "until something is full; with 16 sessions there are over 100 states, and --max-states allows" in note.message
     )
     assert solved(program, states=400).tail is not None
+
+
+# -- near saturation -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gap", ["1e-3", "1e-5", "1e-9", "1e-15"])
+def test_two_servers_near_saturation(gap: str) -> None:
+    """What is known: 2 (1 - gap) servers are busy on average, and (1 - rho) W tends to (c_a^2 + c_s^2) / 4.
+
+    J. Koellerstroem, J. Appl. Prob. 11 (1974), for the wait in heavy traffic.
+    """
+    found = solved(text("run svc (~h2(1, 17 / 8));", lam=f"2 * (1 - {gap})", stage="fifo(2)"))
+    answers = {e.measure: e for e in found.estimates}
+    left = Fraction(gap)
+    busy, wait = answers["stage.svc.busy"], answers["stage.svc.wait"]
+    assert busy.bound is not None
+    assert abs(Fraction(busy.value or 0) - 2 * (1 - left)) <= Fraction(busy.bound) < Fraction(1, 10**15)
+    limit = (1 + Fraction(17, 8)) / 4
+    assert float(left) * float(wait.value or 0) == pytest.approx(float(limit), rel=2 * float(left))
+    assert wait.bound is not None
+    assert wait.bound < 2.3e-16 * float(wait.value or 0)
+    assert found.tail is not None
+    assert found.tail.quantiles["p50"] == pytest.approx(0.6931472 * float(limit / left) * 2, rel=5 * float(left) + 1e-7)
+
+
+def test_what_is_beyond_all_precision_is_said() -> None:
+    with pytest.raises(LimitError, match="all but critically loaded"):
+        solved(text("run svc (~h2(1, 17 / 8));", lam="2 * (1 - 1e-300 * 1e-300 * 1e-300)", stage="fifo(2)"))
