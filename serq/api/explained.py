@@ -1,16 +1,16 @@
 """Whether a program is a Markov chain, as an answer."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from serq.api.tabular import Tabular, html_table
-from serq.base.diagnostics import Diagnostic
-from serq.base.errors import OutsideFragmentError
+from serq.base.diagnostics import Diagnostic, Note
+from serq.base.errors import OutsideFragmentError, SerqError
 from serq.base.render import render_all
 from serq.ir.chain import Chain
 from serq.ir.program import Program
 from serq.ir.provenance import provenance
-from serq.pipeline import SolveOptions, explore_chain
+from serq.pipeline import SolveOptions, explore_chain, explore_options, unlimited
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,8 +62,28 @@ class ExplainResult(Tabular):
 def explain_program(
     program: Program, options: SolveOptions, progress: Callable[[int, int], None] | None = None
 ) -> ExplainResult:
-    """Explore the program. LimitError when the chain is too large."""
+    """Explore the program. LimitError when the chain is too large.
+
+    Of an open program without a limit the reason says whether `serq solve` needs one.
+    """
     try:
         return ExplainResult(program, explore_chain(program, options, progress))
     except OutsideFragmentError as error:
-        return ExplainResult(program, None, error.diagnostics)
+        reasons = error.diagnostics
+    if unlimited(program, options):
+        first, *others = reasons
+        reasons = (replace(first, notes=(*first.notes, Note(message=_without_limit(program, options)))), *others)
+    return ExplainResult(program, None, reasons)
+
+
+def _without_limit(program: Program, options: SolveOptions) -> str:
+    from serq.semantics.level_search import NoLevelsError
+    from serq.semantics.unbounded import levels_of
+
+    try:
+        levels = levels_of(program, explore_options(options))
+    except NoLevelsError as reason:
+        return f"`serq solve` needs a limit too: {reason}"
+    except SerqError as reason:
+        return f"`serq solve` has no answer either: {reason}"
+    return f"`serq solve` needs no limit: {levels.text}"

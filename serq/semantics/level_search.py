@@ -55,6 +55,15 @@ class Levels:
         return sorted(i for levels in self.place.values() for level, i in levels.items() if level < self.first)
 
     @property
+    def text(self) -> str:
+        """Their number of states, below and from the first that repeats on."""
+        phases, below = len(self.phases), len(self.boundary())
+        return (
+            f"{below} state{'s' * (below != 1)} below level {self.first}, from which on levels repeat for ever, with "
+            f"{phases} phase{'s' * (phases > 1)} each"
+        )
+
+    @property
     def highest(self) -> int:
         """The highest level that was explored, partly beyond the reach of what repeats."""
         return max(level for levels in self.place.values() for level in levels)

@@ -135,17 +135,10 @@ class _Solver:
         )
 
     def _answers(self, vector: Vector, rates: Mapping[str, Rate], g: Passage | None, method: str) -> Unlimited:
-        chain = replace(self.chain, truncated=(), explored=self._explored())
+        chain = replace(self.chain, truncated=(), explored=f"the front of a queue without a limit: {self.levels.text}")
         tail = self._tail(vector)
         solution = self._solution(vector, g, method, self._checks(tail, g))
         return Unlimited(chain, solution, answers_from(chain, rates, solution), tail)
-
-    def _explored(self) -> str:
-        phases, below = len(self.front.first), len(self.front.boundary)
-        return (
-            f"the front of a queue without a limit: {below} state{'s' * (below != 1)} below level {self.levels.first}, "
-            f"from which on levels repeat for ever, with {phases} phase{'s' * (phases > 1)} each"
-        )
 
     def _rates(self, vector: Vector) -> dict[str, Rate]:
         return {name: self._rate(name, vector) for name in names_in(self.chain)}

@@ -99,3 +99,14 @@ def test_a_method_that_does_not_apply_without_a_limit(serq, method: str) -> None
     assert done.status == 2
     assert f"the method '{method}' is for finite chains: give a --limit" in done.err
     assert serq("solve", "mm1", "--method", "gth").out == serq("solve", "mm1", "--method", "dixon").out
+
+
+def test_whether_solving_needs_a_limit_is_explained(serq, write) -> None:
+    one = serq("explain", "mm1")
+    assert one.status == 1
+    assert "note: `serq solve` needs no limit: 2 states below level 1, from which on levels repeat for ever" in one.out
+    two = (
+        "stage a : fifo; stage b : fifo; workload { arrive poisson(0.5); } "
+        "session { run a (~exp(1)); run b (~exp(1)); }"
+    )
+    assert "note: `serq solve` needs a limit too: 2 numbers grow without bound" in serq("explain", write(two)).out

@@ -94,6 +94,10 @@ LIMITED = {
     "a pool of two": text(
         "hold s (1) { run svc (~exp(0.5)); run other (~exp(1)); }", lam="0.6", pool="pool s { cap 2; }"
     ),
+    "two pools, one within the other": text(
+        "hold s (1) { run svc (~erlang(2, 0.5)); hold t (2) { run other (~h2(0.5, 17 / 8)); } }",
+        lam="0.5", stage="ps(1)", pool="pool s { cap 3; }  pool t { cap 4; }",
+    ),
     "more work now and then": text(
         "hold s (1) { run other (~erlang(2, 1)); run svc (~exp(1)); branch (0.2) { run other (~exp(1)); } }",
         lam="0.3", pool="pool s { cap 1; }",
