@@ -2,7 +2,6 @@
 
 from array import array
 from collections.abc import Callable
-from math import nan
 
 from serq.engine.journal import ADMITTED, ENDED, EVICTED, HEADER, PREEMPTED, STARTED
 from serq.ir import program as p
@@ -18,7 +17,7 @@ class Reader:
         steps = [stage.name for stage in program.stages if isinstance(stage.kind, p.Step)]
         self._stages = steps
         self._since = [Since() for _ in steps]
-        self._running: dict[int, Step] = {}
+        self._running: dict[int, tuple[array[float], Since]] = {}
         self._place_name = name
         self._sink = sink
 
@@ -44,16 +43,19 @@ class Reader:
         elif kind == EVICTED:
             since.evicted.append((self._place_name(int(row[0])), row[1], row[2]))
         else:
-            self._sink(self._running.pop(stage).ended(row[0]))
+            self._sink(self._step(stage, *self._running.pop(stage), row[0]))
 
     def _start(self, stage: int, row: "array[float]") -> None:
+        """Wait for its end."""
         since, self._since[stage] = self._since[stage], Since()
+        self._running[stage] = row, since
+
+    def _step(self, stage: int, row: "array[float]", since: Since, end: float) -> Step:
         start, ndec, kvb, npre, attn, waiting, running, free = row[2 : HEADER - 1]
-        members = range(HEADER, len(row), 3)
-        self._running[stage] = Step(
+        return Step(
             stage=self._stages[stage],
             start=start,
-            end=nan,
+            end=end,
             ndec=int(ndec),
             kvb=kvb,
             npre=npre,
@@ -61,7 +63,7 @@ class Reader:
             waiting=int(waiting),
             running=int(running),
             free=free,
-            scheduled=tuple((self._name(row[i], row[i + 1]), row[i + 2]) for i in members),
+            scheduled=tuple((self._name(row[i], row[i + 1]), row[i + 2]) for i in range(HEADER, len(row), 3)),
             admitted=tuple(since.admitted),
             preempted=tuple(since.preempted),
             evicted=tuple(since.evicted),

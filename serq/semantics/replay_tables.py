@@ -1,5 +1,6 @@
 """Requests and steps of a replay as tables: CSV lines whose numbers read back as the same doubles, or Parquet."""
 
+import re
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,6 +10,8 @@ from serq.base.errors import UsageError
 from serq.base.output import cannot_write, check_target, make_directory, write_lines
 from serq.semantics.request_log import COLUMNS, Request
 from serq.semantics.step_log import Names, Step
+
+_SPECIAL = re.compile('["\r\n]')
 
 STEP_COLUMNS = (
     "stage", "start", "end", "ndec", "kvb", "npre", "attn", "waiting", "running", "admitted", "preempted",
@@ -53,6 +56,9 @@ def step_line(step: Step) -> str:
     cells = [step.stage, repr(step.start), repr(step.end), str(step.ndec), number(step.kvb), number(step.npre)]
     cells += [number(step.attn), *(number(count) for count in counts), _listed(step.scheduled), _listed(step.admitted)]
     cells += [" ".join(step.preempted), evicted]
+    line = ",".join(cells)
+    if line.count(",") == len(cells) - 1 and not _SPECIAL.search(line):
+        return line + "\n"
     return ",".join(map(_quoted, cells)) + "\n"
 
 

@@ -42,10 +42,6 @@ class Step:
     preempted: tuple[str, ...]
     evicted: tuple[tuple[str, float, float], ...]
 
-    def ended(self, time: float) -> "Step":
-        """The same when it is over."""
-        return replace(self, end=time)
-
 
 @dataclass
 class Since:
@@ -120,7 +116,7 @@ class StepLog(Observer):
 
     def iteration_ended(self, stage: int) -> None:
         """The iteration is over."""
-        self._sink(self._running.pop(stage).ended(self._world.now()))
+        self._sink(replace(self._running.pop(stage), end=self._world.now()))
 
     def _free(self, pool: int) -> float:
         cap = self._program.pools[pool].cap.value
