@@ -5,7 +5,7 @@ starting.
 """
 
 from serq.codegen.lang import F64Array, I64Array, f64, i64
-from serq.engine.heap import start_of
+from serq.engine.heap import entry_at, start_of
 from serq.engine.state import Sim
 
 GAPS = (701, 301, 132, 57, 23, 10, 4, 1)
@@ -40,9 +40,10 @@ def pending_work(s: Sim, stage: i64) -> f64:
     """Of those whose clocks lie in the heap; the first of it may have fired already."""
     n = 0
     for i in range(s.hole[0], s.heap_size[0]):
-        if s.place[s.heap_slot[i]] == stage:
-            s.online.order[n] = s.heap_order[i]
-            s.online.work[n] = s.heap_time[i] - s.now
+        at = entry_at(s, 0, i)
+        if s.place[s.heap_slot[at]] == stage:
+            s.online.order[n] = s.heap_order[at]
+            s.online.work[n] = s.heap_time[at] - s.now
             n += 1
     return added_up(s.online.order, s.online.work, n)
 
@@ -50,12 +51,13 @@ def pending_work(s: Sim, stage: i64) -> f64:
 def work_shared(s: Sim, stage: i64, region: i64) -> f64:
     """At a stage whose rate is shared."""
     first = s.hole[region]
-    base = start_of(s, region) + first
+    base = start_of(s, region)
     number = s.heap_size[region] - first
     virtual = s.virtual[stage] + (s.now - s.shared_last[stage]) * s.speed[stage]
     for i in range(number):
-        s.online.order[i] = s.heap_order[base + i]
-        s.online.work[i] = max(s.heap_time[base + i] - virtual, 0.0)
+        at = base + entry_at(s, region, first + i)
+        s.online.order[i] = s.heap_order[at]
+        s.online.work[i] = max(s.heap_time[at] - virtual, 0.0)
     return added_up(s.online.order, s.online.work, number)
 
 

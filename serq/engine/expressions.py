@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from serq.engine.ahead import NOTHING, Ahead
 from serq.engine.clocks import region_of, source_of
 from serq.engine.lines import Lines
 from serq.engine.sites import Site, Sites
@@ -32,8 +33,9 @@ _MOST_CERTAIN = 1e6
 @dataclass(slots=True)
 class Surroundings:
     """What an expression sees. `stream` is the place of its stream in `words`, None where it draws
-    from the stream of arrivals; `set_here` are the attributes that have certainly been set; `context` has the context
-    variables. `left` is the function that works out what the budget of a step stage leaves.
+    from the stream of arrivals; `ahead` says which draws are made before they are needed; `set_here` are the attributes
+    that have certainly been set; `context` has the context variables. `left` is the function that works out what the
+    budget of a step stage leaves.
     """
 
     slot: str = _NO_SLOT
@@ -41,6 +43,7 @@ class Surroundings:
     set_here: frozenset[str] = frozenset()
     context: Mapping[str, str] = field(default_factory=dict)
     left: str = "step_left"
+    ahead: Ahead = NOTHING
 
 
 def literal(value: float) -> str:
@@ -286,12 +289,24 @@ class Expressions:
         name = self.lines.name()
         if expr.law == "det":
             return args[0]
+        if self.here.ahead.made:
+            self.lines.add(f"{name} = s.ahead[{self.here.slot}]")
+            self.draw_ahead()
+            return name
         at = "s.arrival, 0" if self.here.stream is None else f"s.words, {self.here.stream}"
         if expr.law == "choice":
             self._choice(name, args, at)
         else:
             self.lines.add(f"{name} = draw_{expr.law}({', '.join([at, *args])})")
+        self.draw_ahead()
         return name
+
+    def draw_ahead(self) -> None:
+        """Make the draw that comes next in the stream, if it is known."""
+        draw = self.here.ahead.following
+        if draw is not None:
+            args = [f"s.words, {self.here.stream}", *map(self.value, draw.args)]
+            self.lines.add(f"s.ahead[{self.here.slot}] = draw_{draw.law}({', '.join(args)})")
 
     def _check_law(self, expr: e.Draw, args: list[str]) -> None:
         if self.is_law(expr):

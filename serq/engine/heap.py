@@ -1,22 +1,28 @@
 """Pending jobs in restricted Python, by time, then by order: a few in a list, many in a heap.
 
-The first entry of a region is known at any time: `first_time`, `first_order`, `first_slot`, and `first_at`, its place
-in the region. A list of at most sixteen entries is looked through when its first entry is taken: times are compared
-without a jump that depends on them, which takes less than the jumps of a heap that the processor guesses wrong. What is
-put in is compared with the first. More are a heap with four children to a node, in which the entry that is taken leaves
-a hole: most often the same event or the next one puts another in its place, and one way down the heap does for both.
-Times lie apart from the rest; behind the last entry they are infinite, so that there are always eight or four.
+The first entry of a region is known at any time: `first_time`, `first_order`, `first_slot`. A list of at most sixteen
+entries keeps its order in one word, `sequence`, whose k-th half byte is the place of the k-th entry; behind those of
+the entries are the free places, whose times are infinite. Where a new entry belongs is counted by comparing all times
+with its own, without a jump that depends on them; who was there before comes first where times are the same. More are a
+heap with four children to a node, in which the entry that is taken leaves a hole: most often the same event or the next
+one puts another in its place, and one way down the heap does for both. Times lie apart from the rest; behind the last
+entry they are infinite, so that there are always eight or four.
 """
 
-from serq.codegen.lang import cold, f64, i64, inline
+from serq.codegen.lang import cold, f64, i64
 from serq.engine.state import INF, NEVER, NOBODY, Sim
 
 FEW = 16
 """So many entries are a list at most."""
 AGAIN = 8
 """A heap of so many becomes a list again."""
+NARROW = 6
+"""A list of fewer entries goes back into the first eight places."""
 PAD = 16
 """So many places of a region stay free."""
+IN_TURN = 0xFEDCBA9876543210
+"""A sequence of places in the order in which they lie."""
+MASK = 0xFFFFFFFFFFFFFFFF
 
 
 def start_of(s: Sim, region: i64) -> i64:
@@ -33,20 +39,47 @@ def put(s: Sim, region: i64, time: f64, order: i64, slot: i64) -> None:
     if s.deep[region] != 0 or size == FEW:
         put_deep(s, region, time, order, slot)
         return
-    at = start_of(s, region) + size
-    s.heap_size[region] = size + 1
+    base = start_of(s, region)
+    before = among_eight(s, base, time)
+    if s.wide[region] != 0:
+        before += among_eight(s, base + 8, time)
+    before = min(before, size)  # free places are as late as any
+    place = enrol(s, region, before)
+    at = base + place
+    if place > 7:
+        s.wide[region] = 1
     s.heap_time[at] = time
     s.heap_order[at] = order
     s.heap_slot[at] = slot
     first = s.first_time[region]
     first_order = s.first_order[region]
     first_slot = s.first_slot[region]
-    first_at = s.first_at[region]
-    sooner = (int(time < first) | int(size == 0)) != 0
     s.first_time[region] = min(first, time)
-    s.first_order[region] = order if sooner else first_order
-    s.first_slot[region] = slot if sooner else first_slot
-    s.first_at[region] = size if sooner else first_at
+    s.first_order[region] = order if before == 0 else first_order
+    s.first_slot[region] = slot if before == 0 else first_slot
+
+
+def among_eight(s: Sim, at: i64, time: f64) -> i64:
+    """How many of the eight entries from a place on come before a new one of this time."""
+    left = int(s.heap_time[at] <= time) + int(s.heap_time[at + 1] <= time)
+    left += int(s.heap_time[at + 2] <= time) + int(s.heap_time[at + 3] <= time)
+    right = int(s.heap_time[at + 4] <= time) + int(s.heap_time[at + 5] <= time)
+    right += int(s.heap_time[at + 6] <= time) + int(s.heap_time[at + 7] <= time)
+    return left + right
+
+
+def enrol(s: Sim, region: i64, before: i64) -> i64:
+    """The first free place becomes that of an entry behind so many others."""
+    size = s.heap_size[region]
+    s.heap_size[region] = size + 1
+    sequence = s.sequence[region]
+    place = (sequence >> (4 * size)) & 15
+    lower = ((1 << (4 * before)) - 1) & MASK
+    others = ((1 << (4 * size)) - 1) & MASK
+    moved = ((sequence & (others ^ lower)) << 4) & MASK
+    free = sequence & (((MASK ^ others) << 4) & MASK)
+    s.sequence[region] = (sequence & lower) | ((place << (4 * before)) & MASK) | moved | free
+    return int(place)
 
 
 def take(s: Sim, region: i64) -> i64:
@@ -55,107 +88,66 @@ def take(s: Sim, region: i64) -> i64:
     if s.deep[region] != 0:
         take_deep(s, region)
     else:
-        take_out(s, region, s.first_at[region])
+        strike_out(s, region, 0)
     return slot
 
 
-@inline
-def take_out(s: Sim, region: i64, place: i64) -> None:
-    """Take an entry out of a list; the last one takes its place."""
-    base = start_of(s, region)
+def strike_out(s: Sim, region: i64, number: i64) -> None:
+    """Take an entry out of a list; its place becomes the first free one."""
     size = s.heap_size[region] - 1
     s.heap_size[region] = size
-    at = base + place
-    last = base + size
-    s.heap_time[at] = s.heap_time[last]
-    s.heap_order[at] = s.heap_order[last]
-    s.heap_slot[at] = s.heap_slot[last]
-    s.heap_time[last] = INF
-    if size > 8:
-        look_among_more(s, region, base)
-    else:
-        look(s, region, base, 0)
+    base = start_of(s, region)
+    sequence = s.sequence[region]
+    place = (sequence >> (4 * number)) & 15
+    lower = ((1 << (4 * number)) - 1) & MASK
+    others = ((1 << (4 * size)) - 1) & MASK
+    moved = (sequence >> 4) & (others ^ lower)
+    free = sequence & (((MASK ^ others) << 4) & MASK)
+    s.sequence[region] = (sequence & lower) | moved | ((place << (4 * size)) & MASK) | free
+    s.heap_time[base + int(place)] = INF
+    if s.wide[region] != 0 and size < NARROW:
+        make_narrow(s, region)
+    note_listed(s, region)
 
 
 @cold
-def leave_list(s: Sim, region: i64, place: i64) -> None:
-    """As `take_out`, where it is rare."""
-    take_out(s, region, place)
-
-
-def look(s: Sim, region: i64, base: i64, place: i64) -> None:
-    """Find the first of the eight entries from a place on. Of each pair, of each four and of all the least and the
-    second are known; where they are the same, the order decides.
-    """
-    at = base + place
-    a = s.heap_time[at]
-    b = s.heap_time[at + 1]
-    c = s.heap_time[at + 2]
-    d = s.heap_time[at + 3]
-    e = s.heap_time[at + 4]
-    f = s.heap_time[at + 5]
-    g = s.heap_time[at + 6]
-    h = s.heap_time[at + 7]
-    ab = min(a, b)
-    cd = min(c, d)
-    ef = min(e, f)
-    gh = min(g, h)
-    abcd = min(ab, cd)
-    efgh = min(ef, gh)
-    least = min(abcd, efgh)
-    second_left = min(max(ab, cd), min(max(a, b), max(c, d)))
-    second_right = min(max(ef, gh), min(max(e, f), max(g, h)))
-    second = min(max(abcd, efgh), min(second_left, second_right))
-    if second == least:
-        look_closely(s, region)
-        return
-    left = 2 + int(d < c) if cd < ab else int(b < a)
-    right = 6 + int(h < g) if gh < ef else 4 + int(f < e)
-    note_first(s, region, base, place + (right if efgh < abcd else left), least)
-
-
-def note_first(s: Sim, region: i64, base: i64, place: i64, time: f64) -> None:
-    """The first entry is this one."""
-    s.first_time[region] = time
-    s.first_order[region] = s.heap_order[base + place]
-    s.first_slot[region] = s.heap_slot[base + place]
-    s.first_at[region] = place
-
-
-@cold
-def look_among_more(s: Sim, region: i64, base: i64) -> None:
-    """Find the first of at most sixteen entries: among the first eight, or among the others."""
-    low = least_of_eight(s, base)
-    high = least_of_eight(s, base + 8)
-    if low == high:
-        look_closely(s, region)
-    else:
-        look(s, region, base, 8 if high < low else 0)
-
-
-def least_of_eight(s: Sim, at: i64) -> f64:
-    """The least time of the eight entries from a place on."""
-    left = min(min(s.heap_time[at], s.heap_time[at + 1]), min(s.heap_time[at + 2], s.heap_time[at + 3]))
-    right = min(min(s.heap_time[at + 4], s.heap_time[at + 5]), min(s.heap_time[at + 6], s.heap_time[at + 7]))
-    return min(left, right)
-
-
-@cold
-def look_closely(s: Sim, region: i64) -> None:
-    """Find the first entry of a list one by one."""
+def make_narrow(s: Sim, region: i64) -> None:
+    """The few entries of a list move into the first eight places."""
     base = start_of(s, region)
     size = s.heap_size[region]
-    if size == 0:
-        s.first_time[region] = INF
-        s.first_order[region] = NEVER
-        s.first_slot[region] = NOBODY
-        return
-    best = base
-    for j in range(base + 1, base + size):
-        least = s.heap_time[best]
-        if s.heap_time[j] < least or (s.heap_time[j] == least and s.heap_order[j] < s.heap_order[best]):
-            best = j
-    note_first(s, region, base, best - base, s.heap_time[best])
+    free = size
+    for k in range(size):
+        place = entry_at(s, region, k)
+        if place > 7:
+            while entry_at(s, region, free) > 7:
+                free += 1
+            other = entry_at(s, region, free)
+            move(s, base + place, base + other)
+            both = (place ^ other) & MASK
+            s.sequence[region] ^= ((both << (4 * k)) ^ (both << (4 * free))) & MASK
+    s.wide[region] = 0
+
+
+def move(s: Sim, start: i64, end: i64) -> None:
+    """An entry moves to a free place."""
+    s.heap_time[end] = s.heap_time[start]
+    s.heap_order[end] = s.heap_order[start]
+    s.heap_slot[end] = s.heap_slot[start]
+    s.heap_time[start] = INF
+
+
+def note_listed(s: Sim, region: i64) -> None:
+    """The first entry of a list."""
+    size = s.heap_size[region]
+    at = start_of(s, region) + int(s.sequence[region] & 15)
+    s.first_time[region] = s.heap_time[at]
+    s.first_order[region] = s.heap_order[at] if size > 0 else NEVER
+    s.first_slot[region] = s.heap_slot[at] if size > 0 else NOBODY
+
+
+def entry_at(s: Sim, region: i64, number: i64) -> i64:
+    """Where in a region one of its entries lies."""
+    return number if s.deep[region] != 0 else int((s.sequence[region] >> (4 * number)) & 15)
 
 
 # -- many ------------------------------------------------------------------------------------------------------------
@@ -171,8 +163,14 @@ def put_deep(s: Sim, region: i64, time: f64, order: i64, slot: i64) -> None:
         sink(s, region, 0, time, order, slot)
     else:
         push(s, region, time, order, slot)
-    base = start_of(s, region)
-    note_first(s, region, base, 0, s.heap_time[base])
+    note_first(s, region, start_of(s, region))
+
+
+def note_first(s: Sim, region: i64, at: i64) -> None:
+    """The first entry of a heap lies here."""
+    s.first_time[region] = s.heap_time[at]
+    s.first_order[region] = s.heap_order[at]
+    s.first_slot[region] = s.heap_slot[at]
 
 
 @cold
@@ -186,18 +184,42 @@ def deepen(s: Sim, region: i64) -> None:
 
 
 @cold
+def order_list(s: Sim, region: i64) -> None:
+    """Make a list of entries that lie in the first places in any order."""
+    base = start_of(s, region)
+    size = s.heap_size[region]
+    sequence = IN_TURN
+    for i in range(size):
+        before = 0
+        for j in range(size):
+            a = s.heap_time[base + j]
+            b = s.heap_time[base + i]
+            before += int(a < b or (a == b and s.heap_order[base + j] < s.heap_order[base + i]))
+        sequence = (sequence & (MASK ^ ((15 << (4 * before)) & MASK))) | ((i << (4 * before)) & MASK)
+    s.sequence[region] = sequence
+    s.deep[region] = 0
+    s.wide[region] = 0
+    note_listed(s, region)
+
+
+@cold
 def take_deep(s: Sim, region: i64) -> None:
     """Take the first entry of a heap away."""
     if s.hole[region] == 1:
         close_hole(s, region)
     base = start_of(s, region)
-    if s.heap_size[region] > AGAIN:
+    size = s.heap_size[region]
+    if size > AGAIN:
         s.hole[region] = 1
-        best = least_of(s, base, 1)
-        note_first(s, region, base, best - base, s.heap_time[best])
-    else:
-        s.deep[region] = 0
-        leave_list(s, region, 0)
+        note_first(s, region, least_of(s, base, 1))
+        return
+    last = base + size - 1
+    s.heap_size[region] = size - 1
+    s.heap_time[base] = s.heap_time[last]
+    s.heap_order[base] = s.heap_order[last]
+    s.heap_slot[base] = s.heap_slot[last]
+    s.heap_time[last] = INF
+    order_list(s, region)
 
 
 def push(s: Sim, region: i64, time: f64, order: i64, slot: i64) -> None:
@@ -289,10 +311,10 @@ def remove(s: Sim, region: i64, slot: i64) -> None:
         close_hole(s, region)
     base = start_of(s, region)
     i = 0
-    while s.heap_slot[base + i] != slot:
+    while s.heap_slot[base + entry_at(s, region, i)] != slot:
         i += 1
     if s.deep[region] == 0:
-        leave_list(s, region, i)
+        strike_out(s, region, i)
         return
     last = s.heap_size[region] - 1
     s.heap_size[region] = last
@@ -306,4 +328,7 @@ def remove(s: Sim, region: i64, slot: i64) -> None:
             s.heap_slot[base + i] = s.heap_slot[base + up]
             i = up
         sink(s, region, 0, time, s.heap_order[base + last], s.heap_slot[base + last])
-    note_first(s, region, base, 0, s.heap_time[base])
+    if last > AGAIN:
+        note_first(s, region, base)
+    else:
+        order_list(s, region)

@@ -4,7 +4,7 @@ from array import array
 from typing import Any
 
 from serq.codegen.seeds import Purpose, stream, stream_key
-from serq.engine.heap import PAD
+from serq.engine.heap import IN_TURN, PAD
 from serq.engine.lower import Lowered
 from serq.engine.observing import BUCKETS, GROUPS
 from serq.engine.settings import Settings
@@ -15,7 +15,7 @@ _PURPOSES: tuple[Purpose, ...] = ("session", "workload")
 _FAULT_VALUES = 512
 """As many as a law has parameters that the engine takes."""
 _PER_SLOT_WHOLE = ("serial", "pc", "turn", "follow", "place", "flags")
-_PER_SLOT_DOUBLE = ("joined", "begun", "work")
+_PER_SLOT_DOUBLE = ("joined", "begun", "work", "ahead")
 _LOG_WHOLE = ("log_name", "log_serial", "log_turn")
 _LOG_DOUBLE = ("log_value", "log_time")
 _STAGE_SUMS = ("last", "sum_number", "sum_busy", "sum_nonempty", "sum_wait", "sum_sojourn", "sum_service", "virtual",
@@ -80,9 +80,9 @@ def _stage_fields(program: p.Program, lowered: Lowered) -> dict[str, Any]:
     fields |= {name: wholes(n, -1) for name in ("serving", "queue_head", "queue_tail")}
     fields |= {"servers": array("q", servers or [0])}
     regions = len(lowered.shared) + 1
-    fields |= {name: wholes(regions) for name in ("heap_size", "hole", "deep", "first_at")}
+    fields |= {name: wholes(regions) for name in ("heap_size", "hole", "deep", "wide")}
     fields |= {"first_time": doubles(regions, INF), "first_order": wholes(regions, NEVER)}
-    fields |= {"first_slot": wholes(regions, NOBODY)}
+    fields |= {"first_slot": wholes(regions, NOBODY), "sequence": array("Q", [IN_TURN]) * regions}
     return fields | {"clock_time": doubles(len(sources), INF), "clock_order": wholes(len(sources), NEVER)}
 
 

@@ -6,6 +6,7 @@ elsewhere is setting `at`.
 
 from dataclasses import replace
 
+from serq.engine.ahead import NOTHING, START, draws_ahead
 from serq.engine.asked import reads_estimates
 from serq.engine.assigned import Assigned
 from serq.engine.clocks import region_of, source_of
@@ -37,6 +38,7 @@ class SessionText:
         self._set = set_before
         self._learns = reads_estimates(self.program)
         self._pieces = cuts_of(self.program)
+        self._ahead = draws_ahead(self.program, expressions.is_law)
 
     def _stream(self, purpose: str, slot: str = "slot") -> str:
         """Where the words of a session's stream lie."""
@@ -72,6 +74,9 @@ class SessionText:
         for key, purpose in enumerate(("session", "workload")):
             if purpose in self.streams:
                 self.lines.add(f"begin_stream(s, {serial}, {4 * key}, {self._stream(purpose, slot)})")
+        ahead = self._ahead.get(START, NOTHING)
+        self.expressions.here = Surroundings(slot, self._stream("session", slot), ahead=ahead)
+        self.expressions.draw_ahead()
 
     def _block(self, block: tuple[p.Set | p.Observe, ...]) -> None:
         for statement in block:
@@ -120,6 +125,7 @@ class SessionText:
         while first or pc not in self._pieces:
             first = False
             self._count(pc)
+            self.expressions.here = replace(self.expressions.here, ahead=self._ahead.get(pc, NOTHING))
             match self.program.code[pc]:
                 case p.Branch() as branch:
                     following = self._branch(branch, pc)

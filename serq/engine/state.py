@@ -61,7 +61,7 @@ class Sim:
     settled: i64
 
     # sessions, per slot; `words` has 4 for each stream that the program draws from, and `attrs` as many as there are
-    # attributes; `flags` says which attributes have been set
+    # attributes; `flags` says which attributes have been set; `ahead` is a draw that has been made before it is needed
     cap: i64
     free: i64
     coming: i64
@@ -78,6 +78,7 @@ class Sim:
     joined: Annotated[F64Array, "slot"]
     begun: Annotated[F64Array, "slot"]
     work: Annotated[F64Array, "slot"]
+    ahead: Annotated[F64Array, "slot"]
     attrs: F64Array
     words: U64Array
 
@@ -104,7 +105,8 @@ class Sim:
     first_time: Annotated[F64Array, "region"]
     first_order: Annotated[I64Array, "region"]
     first_slot: Annotated[I64Array, "region"]
-    first_at: Annotated[I64Array, "region"]
+    sequence: Annotated[U64Array, "region"]
+    wide: Annotated[I64Array, "region"]
 
     # stages
     servers: Annotated[I64Array, "stage"]

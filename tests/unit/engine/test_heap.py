@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from serq.codegen import compile_module, jit
-from serq.engine.heap import FEW, PAD
+from serq.engine.heap import FEW, IN_TURN, PAD
 from serq.engine.state import INF, NEVER, NOBODY
 
 TEXT = """\
@@ -38,8 +38,9 @@ def empty(program):
     places = (CAP + PAD) * REGIONS
     return program.record(
         "Sim", cap=CAP, heap_time=array("d", [INF]) * places, heap_order=wholes(places), heap_slot=wholes(places),
-        heap_size=wholes(REGIONS), hole=wholes(REGIONS), deep=wholes(REGIONS), first_at=wholes(REGIONS),
+        heap_size=wholes(REGIONS), hole=wholes(REGIONS), deep=wholes(REGIONS), wide=wholes(REGIONS),
         first_time=array("d", [INF]) * REGIONS, first_order=wholes(REGIONS, NEVER), first_slot=wholes(REGIONS, NOBODY),
+        sequence=array("Q", [IN_TURN]) * REGIONS,
     )  # fmt: skip
 
 
