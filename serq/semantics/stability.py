@@ -12,6 +12,7 @@ from statistics import NormalDist
 from typing import Literal
 
 from serq.semantics.run_result import RunResult
+from serq.semantics.tallies import SessionSums
 from serq.semantics.trends import Trend, trend_of
 
 Kind = Literal["stationary", "not yet stationary", "growing", "drained", "stuck"]
@@ -43,9 +44,9 @@ def stability_of(results: Sequence[RunResult]) -> Stability:
 
     'stuck': sessions wait for ever. 'drained': nobody is left and nobody arrives. 'growing': sessions come in faster
     than they leave, by more than 3.3 times the flow's Poisson deviation (a stable queue's difference stays bounded
-    while that deviation grows), or the number present rises through all eighths of the window. 'not yet stationary':
-    something present, at a stage or in a pool, has a trend (`serq.semantics.trends`), or is so much alike in
-    neighbouring 32nds of the window that this is too short to tell.
+    while that deviation grows; a population that begins in the window is no flow), or the number present rises through
+    all eighths of the window. 'not yet stationary': something present, at a stage or in a pool, has a trend
+    (`serq.semantics.trends`), or is so much alike in neighbouring 32nds of the window that this is too short to tell.
     """
     runs, widths = [r.counts.sessions for r in results], results[0].counts.widths
     waiting = next((r.waiting for r in results if r.waiting), ())
@@ -59,7 +60,7 @@ def stability_of(results: Sequence[RunResult]) -> Stability:
     rested = [r.rested for r in results if r.rested is not None]
     if len(rested) == len(results):
         return Stability("drained", f"from time {max(rested):.6g} on nothing happens any more", *flows)
-    if arrived - ended > _DOUBT * math.sqrt(arrived + ended):
+    if _comes_in_faster(runs):
         text = f"no steady state: {flows[0]:.4g} sessions arrive and {flows[1]:.4g} leave per unit of time"
         return Stability("growing", text, *flows)
     parts = _parts([sum(run[k].number for run in runs) / len(runs) for k in range(len(widths))], widths)
@@ -68,6 +69,13 @@ def stability_of(results: Sequence[RunResult]) -> Stability:
         return Stability("growing", text, *flows)
     trends = [trend_of([r.series[name] for r in results]) for name in states_of(results[0])]
     return Stability(*_by_trends(dict(zip(states_of(results[0]), trends, strict=True))), *flows)
+
+
+def _comes_in_faster(runs: Sequence[Sequence[SessionSums]]) -> bool:
+    """Whether more sessions come than leave, the first batch aside: whoever begins there is a population, no flow."""
+    rows = [row for run in runs for row in run[1:]]
+    arrived, ended = sum(row.arrived for row in rows), sum(row.ended for row in rows)
+    return arrived - ended > _DOUBT * math.sqrt(arrived + ended)
 
 
 def normal_quantile(chance: float) -> float:

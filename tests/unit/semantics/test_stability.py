@@ -74,6 +74,13 @@ def test_closed_programs_are_stationary():
     assert report(text).stability.kind == "stationary"
 
 
+def test_a_population_that_begins_in_the_window_is_no_flow():
+    """Twenty sessions come at time 0, and nobody ever leaves."""
+    text = """stage svc : fifo; stage d : delay; workload { arrive closed(20); }
+    session { loop { run svc (~exp(1)); run d (~exp(40)); } } run { horizon 20000; warmup 0; seed 1; }"""
+    assert report(text, checked=False).stability.kind == "stationary"
+
+
 def test_a_batch_drains():
     text = "stage d : delay; workload { arrive batch(3); } session { run d (~exp(1)); } run { horizon 100; warmup 1; }"
     assert report(text).stability.kind == "drained"
