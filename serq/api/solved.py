@@ -109,7 +109,7 @@ def _number(value: Number) -> dict[str, object]:
 
 def _tail(tail: "OpenTail") -> dict[str, object]:
     bound = {} if tail.decay_bound is None or isinstance(tail.decay, Fraction) else {"bound": tail.decay_bound}
-    shape = {"first": tail.first, "phases": tail.phases, "below": tail.below}
+    shape = {"first": tail.first, "phases": tail.phases, "below": tail.below, "step": tail.step}
     return {"decay": _number(tail.decay) | bound, "quantiles": dict(tail.quantiles)} | shape
 
 

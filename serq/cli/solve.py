@@ -161,7 +161,7 @@ def _text(program: Program, solved: Solved, exact: bool, show_states: bool) -> s
     if solved.tail is not None:
         quantiles = ", ".join(f"{name} {n}" for name, n in solved.tail.quantiles.items())
         decay = short(solved.tail.decay, 10)
-        text += f"\nsessions present: {quantiles}; far up, n + 1 are {decay} times as likely as n\n"
+        text += f"\nsessions present: {quantiles}; far up, n + {solved.tail.step} are {decay} times as likely as n\n"
     silent = [e for e in solved.estimates if e.value is None]
     if silent:
         text += "\nno value:\n" + "".join(f"  {e.measure}: {e.reason}\n" for e in silent)

@@ -23,6 +23,7 @@ Phase = Hashable
 Profiles = dict[int, dict[Phase, dict[tuple[Phase, int, int, object], Fraction]]]
 """By level and phase the coefficients of transitions, by phase and levels up that they lead to, symbol and impulses."""
 
+_HIGHEST_STEP = 4
 _REPEATED = 4
 """Levels that must be alike before they are taken to repeat."""
 
@@ -40,7 +41,8 @@ class Levels:
     """An explored front of the chain with its levels: how many sessions there are of the kind that `grows`.
 
     `place[phase][level]` is the number of a recurrent state. From `first` on phases and rates repeat; up to `top` the
-    limit of the exploration changes nothing.
+    limit of the exploration changes nothing. Where up to `step` sessions come or go at once, so many of them make a
+    level, and the rest is a part of the phase.
     """
 
     chain: Chain
@@ -49,6 +51,27 @@ class Levels:
     phases: tuple[Phase, ...]
     first: int
     top: int
+    step: int = 1
+
+    def grouped(self, step: int) -> "Levels":
+        """Levels of so many sessions from levels of one."""
+        place: dict[Phase, dict[int, int]] = {}
+        for phase, levels in self.place.items():
+            for level, i in levels.items():
+                place.setdefault((phase, level % step), {})[level // step] = i
+        phases = tuple((phase, rest) for rest in range(step) for phase in self.phases)
+        first, top = -(-self.first // step), (self.top + 1) // step - 1
+        if top < first + 2:
+            raise NoLevelsError(f"levels are as high as {step} sessions, and no three of them alike")
+        return Levels(self.chain, self.grows, place, phases, first, top, step)
+
+    def drift(self) -> tuple[Fraction, Fraction]:
+        """The mean rates at which sessions come and go with an endless queue. LimitError as for `Blocks.drift`.
+
+        A way up by d of `step` sessions leads to the next level from d of the `step` rests, which are equally likely.
+        """
+        above, below = self.blocks().drift()
+        return above * self.step, below * self.step
 
     def boundary(self) -> list[int]:
         """The states below the first level that repeats."""
@@ -58,9 +81,10 @@ class Levels:
     def text(self) -> str:
         """Their number of states, below and from the first that repeats on."""
         phases, below = len(self.phases), len(self.boundary())
+        size = "" if self.step == 1 else f" of {self.step} sessions"
         return (
-            f"{below} state{'s' * (below != 1)} below level {self.first}, from which on levels repeat for ever, with "
-            f"{phases} phase{'s' * (phases > 1)} each"
+            f"{below} state{'s' * (below != 1)} below level {self.first}, from which on levels{size} repeat for ever, "
+            f"with {phases} phase{'s' * (phases > 1)} each"
         )
 
     @property
@@ -175,14 +199,16 @@ class Search:
             first -= 1
         if top - first < _REPEATED:
             raise NoLevelsError("its levels are not alike: rates or phases go on changing as the queue grows")
-        return Levels(self.chain, grows, place, tuple(profiles[top]), first, top)
+        found = Levels(self.chain, grows, place, tuple(profiles[top]), first, top)
+        step = max(abs(dm) for arcs in profiles[top].values() for (_, dm, _, _) in arcs)
+        return found if step == 1 else found.grouped(step)
 
     def _check_steps(self, grows: Record, where: dict[int, tuple[Phase, int]], top: int) -> None:
-        """Raise NoLevelsError where in the upper half of the levels more than one goes at once."""
+        """Raise NoLevelsError where in the upper half of the levels very many go at once: any number may, then."""
         upper = {i: level for i, (_, level) in where.items() if top // 2 <= level <= top}
         arcs = ((upper[t.source], where[t.target][1]) for t in self.chain.transitions if t.source in upper)
-        if any(abs(after - before) > 1 for before, after in arcs):
-            raise NoLevelsError(f"of the {_places(self.program, [grows])} several may leave at once", final=True)
+        if any(abs(after - before) > _HIGHEST_STEP for before, after in arcs):
+            raise NoLevelsError(f"of the {_places(self.program, [grows])} any number may leave at once", final=True)
 
     def _profiles(self, where: dict[int, tuple[Phase, int]], top: int) -> Profiles:
         out: Profiles = {m: {} for m in range(top + 1)}

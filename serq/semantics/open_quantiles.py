@@ -14,10 +14,11 @@ _MOST = 1 << 62
 class Excess:
     """How likely it is that more than n sessions are present, for any n: levels are passed by powers of R."""
 
-    def __init__(self, below: Mapping[int, Entry], present: Sequence[int], tail: Tail) -> None:
+    def __init__(self, below: Mapping[int, Entry], present: Sequence[int], tail: Tail, step: int = 1) -> None:
         """`below`: the probability of so many sessions below the first level; `present`: by phase, how many there are
-        in the first level.
+        in the first level; every level has `step` more.
         """
+        self._step = step
         self._below = below
         self._present = present
         self._levels = in_balls(tail.levels)
@@ -26,7 +27,7 @@ class Excess:
 
     def __call__(self, n: int) -> Entry:
         """The probability of more than n sessions."""
-        up = [max(0, n + 1 - present) for present in self._present]
+        up = [max(0, -(-(n + 1 - present) // self._step)) for present in self._present]
         total: Entry = sum((x for number, x in self._below.items() if number > n), self._levels[0, 0] * 0)
         done, row = 0, self._levels
         for phase, levels in sorted(enumerate(up), key=lambda pair: pair[1]):

@@ -45,7 +45,8 @@ class OpenTail:
 
     `decay`: the factor by which the probability falls from level to level, far up, and `decay_bound` a bound on its
     error, None where none is proved. `quantiles`: by name, the number that is not exceeded for such a share of the
-    time. From level `first` on levels repeat, each of so many `phases`; there are `below` states below.
+    time. From level `first` on levels of `step` sessions repeat, each of so many `phases`; there are `below` states
+    below.
     """
 
     decay: Number
@@ -54,6 +55,7 @@ class OpenTail:
     phases: int
     below: int
     decay_bound: float | None = None
+    step: int = 1
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def solve_unlimited(
         )
     try:
         levels = levels_of(program, options)
-        above, below = levels.blocks().drift()
+        above, below = _flows(program, levels)
     except (NoLevelsError, LimitError) as reason:
         note = Note(message=f"no matrix-geometric solution either: {reason}")
         raise OutsideFragmentError(program.source, [OpenWithoutLimit(span=span, notes=(note,))]) from None
@@ -99,6 +101,7 @@ class _Solver:
     """What is reported of a vector."""
 
     def __init__(self, program: p.Program, levels: Levels, method: str) -> None:
+        self.program = program
         self.levels = levels
         curved = curved_gauges(program, levels.grows)
         self.chain = replace(levels.chain, ratios=without(levels.chain.ratios, curved))
@@ -171,7 +174,7 @@ class _Solver:
         return Solution(doubles, method, float(g.residual), float(off) * _UP, checks)
 
     def _checks(self, tail: OpenTail, g: Passage | None) -> tuple[str, ...]:
-        up, down = _apart(*self.front.blocks.drift())
+        up, down = _apart(*_flows(self.program, self.levels))
         within = "" if not tail.decay_bound else f" within {tail.decay_bound:.1e}"
         found = (
             f"stable: with an endless queue sessions come at rate {up} and leave at rate {down}",
@@ -187,13 +190,26 @@ class _Solver:
         mass: dict[int, Entry] = {}
         for state, x in zip(self.front.boundary, vector.below, strict=True):
             mass[number[state]] = mass[number[state]] + x if number[state] in mass else x
-        quantiles = number_quantiles(Excess(mass, [number[i] for i in self.front.first], vector.tail))
+        quantiles = number_quantiles(Excess(mass, [number[i] for i in self.front.first], vector.tail, self.levels.step))
         shape = self.levels.first, len(self.front.first), len(self.front.boundary)
         rate = vector.tail.rate
         if rate.nrows() == 1 and vector.tail.matrices is rationals:
             return OpenTail(enclosure(rate[0, 0])[0], quantiles, *shape, 0.0)
         value, bound = decay(rate)
-        return OpenTail(value, quantiles, *shape, bound)
+        return OpenTail(value, quantiles, *shape, bound, self.levels.step)
+
+
+def _flows(program: p.Program, levels: Levels) -> tuple[Fraction, Fraction]:
+    """The rates at which sessions arrive and leave while many wait: those that are preempted do neither.
+
+    Raises LimitError as `Blocks.drift` does.
+    """
+    above, below = levels.drift()
+    match program.arrivals:
+        case p.Poisson(rate=p.Folded(exact=Fraction() as rate)):
+            return rate, rate + below - above
+        case _:
+            return above, below
 
 
 def _is_narrow(rate: Rate) -> bool:

@@ -70,7 +70,7 @@ def test_the_number_present_without_a_limit(serq) -> None:
     tail = serq("solve", "mm1", "--json").data["tail"]
     quantiles = {"p50": 3, "p90": 10, "p95": 13, "p99": 20}
     decay = {"value": 0.8, "exact": "4/5"}
-    assert tail == {"decay": decay, "quantiles": quantiles, "first": 1, "phases": 1, "below": 2}
+    assert tail == {"decay": decay, "quantiles": quantiles, "first": 1, "phases": 1, "below": 2, "step": 1}
 
 
 def test_the_states_of_a_front_are_not_taken_for_all(serq) -> None:

@@ -1,13 +1,16 @@
 """Queues without a limit: against closed forms, rational where they are, and against ever larger limits."""
 
 from fractions import Fraction
+from itertools import accumulate
 
 import pytest
 
 from serq.base.errors import LimitError, NoSteadyStateError, OutsideFragmentError, UsageError
 from serq.closedforms.match import match
 from serq.ir.expr import Number
+from serq.ir.measures import QUANTILES
 from serq.pipeline import Solved, SolveOptions, load_text, solve
+from serq.semantics.answers import marginal
 
 OPEN = """
 let lam = {lam};
@@ -98,6 +101,14 @@ LIMITED = {
         "hold s (1) { run svc (~erlang(2, 0.5)); hold t (2) { run other (~h2(0.5, 17 / 8)); } }",
         lam="0.5", stage="ps(1)", pool="pool s { cap 3; }  pool t { cap 4; }",
     ),
+    "growth that preempts": text(
+        "hold s (1) { run other (~exp(0.5)); grow s (1); run svc (~erlang(2, 0.5)); }",
+        lam="0.8", pool="pool s { cap 3; preempt lifo; }",
+    ),
+    "three places given back at once": text(
+        "hold s (1) { run svc (~exp(1)); grow s (2); run other (~exp(1)); }",
+        lam="0.4", pool="pool s { cap 4; preempt lifo; }",
+    ),
     "more work now and then": text(
         "hold s (1) { run other (~erlang(2, 1)); run svc (~exp(1)); branch (0.2) { run other (~exp(1)); } }",
         lam="0.3", pool="pool s { cap 1; }",
@@ -161,7 +172,7 @@ def test_a_queue_that_grows_is_said_to_grow(lam: str, verdict: str) -> None:
         (text("run other (~exp(1));"), "sessions at other (line 5) grows without bound, and with it their rate"),
         (text("run svc (~exp(1));", stage="ps(min(n, 4))"), "depends on the number of jobs"),
         (text("hold s (1) { branch (0.3) { run svc (~exp(1)); } }", lam="0.5", pool="pool s { cap 1; }"),
-         "of the sessions waiting for s (line 5) several may leave at once"),
+         "of the sessions waiting for s (line 5) any number may leave at once"),
         (text("hold s (1) { hold s (1) { run svc (~exp(1)); } }", pool="pool s { cap 1; }"),
          "in the long run the sessions waiting for s (line 5) never become fewer"),
         (text("run svc (~exp(1)); observe seen = queue(svc);"), "reads how many jobs"),
@@ -228,6 +239,22 @@ def test_as_many_states_as_are_allowed() -> None:
         "until something is full; with 16 sessions there are over 100 states, and --max-states allows" in note.message
     )
     assert solved(program, states=400).tail is not None
+
+
+def test_several_places_given_back_at_once() -> None:
+    """Then levels are as high as sessions may be admitted at once. Who is preempted neither comes nor leaves."""
+    for name, step, lam in (("growth that preempts", 2, "0.8"), ("three places given back at once", 3, "0.4")):
+        found = solved(LIMITED[name])
+        assert found.tail is not None
+        assert found.tail.step == step
+        assert f"levels of {step} sessions repeat" in found.chain.explored
+        assert f"sessions come at rate {lam} and leave at rate " in found.solution.checks[0]
+        limited = solved(LIMITED[name], limit=160, exact=False)
+        law = marginal(limited.chain, limited.solution, "sessions.number")
+        upto = list(accumulate(float(x) for x in law.values()))
+        for quantile, share in QUANTILES.items():
+            assert found.tail.quantiles[quantile] == next(n for n, x in enumerate(upto) if x >= share)
+        assert float(law[Fraction(60 + step)] / law[Fraction(60)]) == pytest.approx(float(found.tail.decay), rel=1e-6)
 
 
 # -- near saturation -------------------------------------------------------------------------------------------------
