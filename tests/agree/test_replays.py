@@ -17,7 +17,7 @@ from serq.traces.reader import read_trace
 pytestmark = pytest.mark.usefixtures("own_cache")
 
 BACKENDS: tuple[Backend, ...] = ("cpython", "llvm") if jit.available() else ("cpython",)
-DEPLOYMENTS = range(8)
+DEPLOYMENTS = range(5)
 PREEMPTING = (15, 27, 29)
 STUCK = """
 pool kv { cap 8; preempt none; } pool box { cap 4; admit via engine; }
