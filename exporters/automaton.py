@@ -18,6 +18,8 @@ from serq.ir import program as p
 
 PLACE_LIMIT = 64
 _STEPS = 10_000
+_ALL_STEPS = 20_000
+"""Steps of one walk, and of all that leave one place."""
 
 
 @dataclass
@@ -86,24 +88,29 @@ class _Builder:
             else:
                 self.out.places.append(rest)
                 targets += [evicted(rest, pool) for pool, _ in rest.memory.entries]
-        if len(self.out.places) + len(self.out.claims) > PLACE_LIMIT:
-            limit = TooManyPlaces(span=self.program.code[0].span, limit=PLACE_LIMIT)
-            raise NotSymbolicError(self.program.source, [limit])
+            if len(self.out.places) + len(self.out.claims) > PLACE_LIMIT:
+                limit = TooManyPlaces(span=self.program.code[0].span, limit=PLACE_LIMIT)
+                raise NotSymbolicError(self.program.source, [limit])
         return new
 
     def _passages(self, walks: list[Walk]) -> list[Passage]:
         """Follow the walks to where they end, in the order of the program."""
         todo: list[Passage | Walk] = [*walks]
         out: list[Passage] = []
+        steps = 0
         while todo:
             walk = todo.pop(0)
             if isinstance(walk, Passage):
                 out.append(walk)
                 continue
             walk.steps += 1
+            steps += 1
             if walk.steps > _STEPS:
                 self._refuse(self.program.code[walk.pc].span, "this loop", "it lets no time pass")
-                continue
+                break  # the ways out of a loop double in each round
+            if steps > _ALL_STEPS:
+                self._refuse(self.program.code[walk.pc].span, "this session", "it can go too many ways at one instant")
+                break
             todo = [*self.session.step(walk), *todo]
         return out
 

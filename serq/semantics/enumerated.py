@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from serq.base.errors import RunError
+from serq.base.errors import LimitError, RunError
 from serq.ir import expr as e
 from serq.ir import program as p
 from serq.ir.evaluate import Arithmetic, NoScope, Value, compile_expr
@@ -18,6 +18,10 @@ from serq.semantics.world import Estimate, Purpose
 Options = tuple[tuple[Any, Fraction], ...]
 
 
+MOST_OUTCOMES = 100_000
+"""Outcomes of one event that are gone through: 24 coins at one instant have 16 million."""
+
+
 class Script:
     """Finite choices, replayed: the first run takes the first option everywhere, `advance` moves on to the next run."""
 
@@ -26,6 +30,7 @@ class Script:
         self._taken: list[int] = []
         self._options: list[Options] = []
         self._next = 0
+        self._runs = 0
 
     def begin(self) -> None:
         """The next run starts from the beginning."""
@@ -36,6 +41,7 @@ class Script:
         """The runs that are left are given up."""
         self._taken.clear()
         self._options.clear()
+        self._runs = 0
 
     def choose(self, options: Options) -> Any:
         """The option of this run; the probability of the run is multiplied by its own."""
@@ -49,12 +55,20 @@ class Script:
         return value
 
     def advance(self) -> bool:
-        """Whether there is another run; if not, the script is empty again."""
+        """Whether there is another run; if not, the script is empty again. LimitError when there are too many."""
+        self._runs += 1
+        if self._runs > MOST_OUTCOMES:
+            self.clear()
+            raise LimitError(
+                f"one event has more than {MOST_OUTCOMES} outcomes: too many finite choices are made at one instant"
+            )
         while self._taken and self._taken[-1] + 1 == len(self._options[-1]):
             self._taken.pop()
             self._options.pop()
         if self._taken:
             self._taken[-1] += 1
+        else:
+            self._runs = 0
         return bool(self._taken)
 
 

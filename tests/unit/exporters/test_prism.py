@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 
 from serq.compare.storm import check_prism, long_run
+from serq.exporters import automaton
 from serq.exporters.errors import NotSymbolicError
 from serq.exporters.prism import Prism, PrismExport
 from serq.pipeline import load_text
@@ -319,6 +320,18 @@ def test_where_it_matters_there_is_no_text(session: str) -> None:
 
 def test_of_who_begins_in_one_way_nothing_is_asked() -> None:
     assert "Where sessions begin is random" not in queue(ALTERNATE).model
+
+
+def test_an_export_ends_whatever_may_happen_at_one_instant(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two ways into a loop without time double the walks in each round; twenty coins have a million outcomes."""
+    monkeypatch.setattr(automaton, "_STEPS", 500)
+    monkeypatch.setattr(automaton, "_ALL_STEPS", 1000)
+    round_and_round = "loop { branch (0.1) { end; } branch (0.2) { end; } run svc (~exp(1)); }"
+    with pytest.raises(NotSymbolicError, match="it lets no time pass"):
+        queue(round_and_round)
+    coins = "branch (0.5) { set k = k + 1; } " * 20
+    with pytest.raises(NotSymbolicError, match="it can go too many ways at one instant"):
+        queue(f"loop {{ set k = 0; {coins} run svc (~exp(1)); observe x = k; }}")
 
 
 def test_a_line_break_in_a_file_name_breaks_no_line() -> None:

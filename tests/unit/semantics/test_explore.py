@@ -10,6 +10,7 @@ from serq.ir.chain import Chain, Unmapped
 from serq.ir.measures import measures_of
 from serq.models import find
 from serq.pipeline import SolveOptions, load, load_text, solve
+from serq.semantics import enumerated
 from serq.semantics.explore import ExploreOptions, explore
 
 LOOP = """
@@ -276,3 +277,18 @@ def test_only_quotients_that_the_program_gives_something_to_do_are_named() -> No
     ]
     pinned = explore(load(find("lru_slot_pin").path).program)
     assert len(pinned.lumped) == 4
+
+
+@pytest.mark.parametrize("stage", ["fifo", "ps(n / 2)"])
+def test_an_event_with_too_many_outcomes_is_given_up(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three coins have 8 outcomes. Both explorers: what one compiles the other, which knows no `ps`, does not."""
+    coins = "".join(f"set k{i} = ~bernoulli(0.5); " for i in range(3))
+    total = " + ".join(f"k{i}" for i in range(3))
+    text = f"stage s : {stage}; stage d : delay; workload {{ arrive closed(2); }}"
+    text += f"session {{ loop {{ run s (~exp(1)); {coins} run d (~exp(1)); observe x = {total}; }} }}"
+    program = load_text(text).program
+    monkeypatch.setattr(enumerated, "MOST_OUTCOMES", 7)
+    with pytest.raises(LimitError, match="one event has more than 7 outcomes"):
+        explore(program)
+    monkeypatch.setattr(enumerated, "MOST_OUTCOMES", 8)
+    assert explore(program).size > 8
