@@ -137,17 +137,20 @@ def solve_without_limit(program: Program, options: SolveOptions = SolveOptions()
 
     OutsideFragmentError, with the reason, where its states are no levels that repeat.
     """
+    from serq.semantics.near_values import as_near_values
     from serq.semantics.open_tail import solve_unlimited
     from serq.semantics.operational_laws import with_laws
 
     found = solve_unlimited(program, explore_options(options), options.exact, options.method)
-    return Solved(found.chain, with_laws(found.solution, found.estimates), found.estimates, found.tail)
+    estimates = as_near_values(found.chain, found.estimates)
+    return Solved(found.chain, with_laws(found.solution, found.estimates), estimates, found.tail)
 
 
 def solve_chain(chain: "Chain", program: Program, options: SolveOptions = SolveOptions()) -> Solved:
     """The steady state of a chain that has been explored."""
     from serq.semantics.answers import answers
     from serq.semantics.levels import sessions_away
+    from serq.semantics.near_values import as_near_values
     from serq.semantics.operational_laws import with_laws
     from serq.semantics.solve import stationary
 
@@ -156,7 +159,8 @@ def solve_chain(chain: "Chain", program: Program, options: SolveOptions = SolveO
     solution = stationary(chain, exact=exact, method=options.method, source=program.source, levels=levels)
     estimates = answers(chain, solution)
     checked = with_laws(solution, estimates)
-    return Solved(chain, checked, _of_those_who_go_on(chain, program, options, solution, estimates))
+    found = _of_those_who_go_on(chain, program, options, solution, estimates)
+    return Solved(chain, checked, as_near_values(chain, found))
 
 
 def _of_those_who_go_on(

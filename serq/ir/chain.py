@@ -75,6 +75,12 @@ class Embedded:
         return self.holding[0] if self.fixed and len(set(self.holding)) == 1 else None
 
 
+NEAR = "a rational next to it was taken"
+"""The end of what is said where a parameter is irrational."""
+A_DOUBLE = "which stands for an irrational number"
+"""What is said before where the rational is that of a double, and not much nearer."""
+
+
 @dataclass(frozen=True)
 class Chain:
     """The reachable chain. `initial` is a distribution over states; rewards are named as in `ratios`.
@@ -107,6 +113,11 @@ class Chain:
     def size(self) -> int:
         """Number of states."""
         return len(self.states)
+
+    @property
+    def is_near(self) -> bool:
+        """Whether some parameter is irrational, so that its rational answers are next to those of the program."""
+        return any(text.endswith(NEAR) for text in self.approximated)
 
     @property
     def timing(self) -> str:

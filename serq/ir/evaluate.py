@@ -204,6 +204,11 @@ def exact_root(x: Fraction) -> Fraction | None:
     return Fraction(top, bottom) if top * top == x.numerator and bottom * bottom == x.denominator else None
 
 
+def near_root(x: Fraction) -> Fraction:
+    """The square root of a number that is not negative, to forty digits behind the point."""
+    return Fraction(math.isqrt(x.numerator * 10**80 // x.denominator), 10**40)
+
+
 _LARGEST_POWER = 10_000
 _WIDEST_POWER = 1 << 17
 """Bits of the numerator and denominator of an exact power: a wider one takes minutes, and nobody meant it."""

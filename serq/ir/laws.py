@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from serq.ir.evaluate import exact_root
+from serq.ir.evaluate import exact_root, near_root
 from serq.ir.expr import LawName, Number, is_finite
 
 
@@ -174,7 +174,8 @@ def convolution(first: PhaseType, second: PhaseType) -> PhaseType:
     )
 
 
-_H2_DENOMINATOR = 10**9
+_H2_DENOMINATOR = 10**18
+"""With denominators up to this one there is a rational within 1e-33 of an irrational probability."""
 
 
 def phase_type(law: Law) -> PhaseType | None:
@@ -202,8 +203,8 @@ def _balanced_h2(law: Law) -> PhaseType:
 
 def h2_probability(cv2: Number) -> tuple[Number, bool]:
     """The larger branch probability (1 + sqrt((cv2-1)/(cv2+1))) / 2, and whether it had to be rounded."""
-    square = (cv2 - 1) / (cv2 + 1)
-    root = exact_root(Fraction(square)) if not isinstance(square, float) else None
-    if root is not None:
+    square = (Fraction(cv2) - 1) / (Fraction(cv2) + 1)
+    root = exact_root(square)
+    if root is not None and not isinstance(cv2, float):
         return (1 + root) / 2, False
-    return Fraction((1 + math.sqrt(square)) / 2).limit_denominator(_H2_DENOMINATOR), True
+    return ((1 + near_root(square)) / 2).limit_denominator(_H2_DENOMINATOR), True

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from serq.ir.chain import RateSymbol
+from serq.ir.chain import NEAR, RateSymbol
 from serq.ir.laws import Law, PhaseType, convolution, erlang_mixture, h2_probability, mean, phase_type
 from serq.semantics.symbols import Amount, Undrawn, rational
 
@@ -92,7 +92,7 @@ class WorkLaws:
 
     def approximations(self) -> list[str]:
         """What was put in the place of what, in words."""
-        out = [f"{text}: a rational next to it was taken" for text in dict.fromkeys(self.rounded)]
+        out = [f"{text}: {NEAR}" for text in dict.fromkeys(self.rounded)]
         if self._fixed or "det" in self.replaced:
             out.append(f"an Erlang law of {self._erlang} phases and the same mean stands for fixed work")
         if "uniform" in self.replaced:

@@ -11,7 +11,7 @@ Risks (2002), chapter 6).
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from serq.ir.chain import Chain
+from serq.ir.chain import NEAR, Chain
 from serq.ir.expr import Number, double
 from serq.ir.results import Estimate
 
@@ -37,7 +37,7 @@ class Extrapolation:
 
 def stands_in(chain: Chain) -> bool:
     """Whether phases stand in the chain for work that is not phase-type."""
-    return any(" stands for " in text for text in chain.approximated)
+    return any(" stands for " in text and not text.endswith(NEAR) for text in chain.approximated)
 
 
 def extrapolate(coarse: Sequence[Estimate], fine: Sequence[Estimate]) -> tuple[Extrapolation, ...]:

@@ -1,0 +1,33 @@
+"""Answers of a chain in which rationals stand next to irrational parameters.
+
+They are rationals of that chain, not of the program, and are given as doubles: they are right to the last digit of one,
+or, where a double stands for the parameter, to about as many digits as it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from serq.ir.chain import A_DOUBLE, Chain
+from serq.ir.results import Estimate
+
+_ROUNDING = 2.0**-52
+"""Relative: more than rounding to a double makes, and what thirty right digits of a probability leave to be wrong. Where
+rates move by a relative e, the n entries of a stationary vector move by 2 n e at most: C. A. O'Cinneide, Entrywise
+perturbation theory and error analysis for Markov chains, Numer. Math. 65 (1993)."""
+
+
+def as_near_values(chain: Chain, estimates: Sequence[Estimate]) -> tuple[Estimate, ...]:
+    """The answers, none of them as exact where the chain is next to that of the program."""
+    if not chain.is_near:
+        return tuple(estimates)
+    close = not any(A_DOUBLE in text for text in chain.approximated)
+    return tuple(_near(estimate, close) for estimate in estimates)
+
+
+def _near(estimate: Estimate, close: bool) -> Estimate:
+    """The answer as a double, with a bound where the chain is `close` to that of the program."""
+    if not isinstance(estimate.value, Fraction):
+        return estimate
+    value = float(estimate.value)
+    return replace(estimate, value=value, bound=_ROUNDING * abs(value) if close else None)

@@ -1,0 +1,61 @@
+"""Answers where a parameter is irrational: doubles with a bound that holds, and no rationals."""
+
+from fractions import Fraction
+from math import sqrt
+
+import pytest
+from running import program_of
+
+from serq.ir.laws import Law, h2_probability, phase_type
+from serq.pipeline import solve
+
+QUEUE = """
+stage s : fifo ({servers});
+workload {{ arrive poisson({rate}); }}
+session {{ set begun = now; run s (~h2(1, {cv2})); observe stay = now - begun; }}
+run {{ horizon 100; }}
+"""
+CLOSED = "stage s : fifo; stage t : delay; workload { arrive closed(3); } "
+CLOSED += "session { loop { run s (~exp(MEAN)); run t (~exp(2)); } } run { horizon 100; }"
+
+
+def answers(text):
+    return {e.measure: e for e in solve(program_of(text)).estimates}
+
+
+@pytest.mark.parametrize("cv2", [Fraction(4), Fraction(100), Fraction(3, 2), 2.5])
+def test_both_branches_are_right_to_many_digits(cv2):
+    p, rounded = h2_probability(cv2)
+    square = (Fraction(cv2) - 1) / (Fraction(cv2) + 1)
+    assert rounded
+    assert abs((2 * p - 1) ** 2 - square) < Fraction(1, 10**33)
+    assert p == pytest.approx((1 + sqrt(square)) / 2)
+
+
+def test_a_rational_probability_stays_one():
+    assert h2_probability(Fraction(5, 3)) == (Fraction(3, 4), False)
+    assert not phase_type(Law("h2", (Fraction(1), Fraction(5, 3)))).rounded
+
+
+def test_the_formula_of_pollaczek_and_khinchine_within_the_bound():
+    """M/G/1 with load 1/2: L = rho + rho^2 (1 + cv2) / (2 (1 - rho)), whatever else the law is."""
+    number = answers(QUEUE.format(servers=1, rate=0.5, cv2=4))["stage.s.number"]
+    assert not number.is_exact
+    assert abs(Fraction(number.value) - Fraction(7, 4)) <= number.bound < 1e-15
+
+
+def test_the_bound_holds_where_one_branch_is_rare():
+    """M/H2/2 at load 0.9, cv2 = 100, against matrix-geometric iteration in 80 digits."""
+    number = answers(QUEUE.format(servers=2, rate=1.8, cv2=100))["stage.s.number"]
+    assert abs(Fraction(number.value) - Fraction("372.273882422004069")) <= number.bound < 1e-12
+
+
+def test_a_double_that_stands_for_a_constant_gives_no_bound():
+    number = answers(CLOSED.replace("MEAN", "sqrt(2)"))["stage.s.number"]
+    assert not number.is_exact
+    assert number.bound is None
+    assert number.value == pytest.approx(answers(CLOSED.replace("MEAN", "1.4142135623730951"))["stage.s.number"].value)
+
+
+def test_rational_parameters_give_rationals():
+    assert answers(QUEUE.format(servers=1, rate=0.5, cv2="5 / 3"))["stage.s.number"].value == Fraction(7, 6)
