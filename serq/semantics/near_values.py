@@ -12,7 +12,7 @@ from serq.ir.chain import A_DOUBLE, Chain
 from serq.ir.results import Estimate
 
 _ROUNDING = 2.0**-52
-"""Relative: more than rounding to a double makes, and what thirty right digits of a probability leave to be wrong. Where
+"""Relative: more than rounding to a double and thirty right digits of a probability can leave to be wrong. Where
 rates move by a relative e, the n entries of a stationary vector move by 2 n e at most: C. A. O'Cinneide, Entrywise
 perturbation theory and error analysis for Markov chains, Numer. Math. 65 (1993)."""
 
