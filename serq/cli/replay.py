@@ -10,6 +10,7 @@ import click
 
 from serq.api.replayed import ReplayResult, check_requests
 from serq.base.output import cannot_write, check_target, make_directory
+from serq.base.render import render_all
 from serq.cli.common import Common, common_options
 from serq.cli.progress import replaying
 from serq.cli.streams import to_stderr, to_stdout
@@ -64,8 +65,12 @@ def command(
     if dump is not None:
         write_requests(Path(dump) / "requests.csv", result.requests)
     _emit(common, program, result)
-    if result.stuck is not None:
+    if result.stuck is None:
+        return
+    if not common.as_json:
         raise result.stuck
+    to_stderr(render_all(program.source, result.stuck.diagnostics))  # the report says it, and is the only one
+    raise click.exceptions.Exit(result.stuck.exit_status)
 
 
 @contextmanager

@@ -1,5 +1,7 @@
 """Traces with faults: the file, the row and the column are named, all faults at once, and the status is 3."""
 
+import json
+
 import pytest
 
 REPLAY = """stage svc : fifo;
@@ -85,3 +87,14 @@ def test_a_program_without_turns_is_not_replayed(serq, write) -> None:
     assert done.status == 2
     assert "program never says `turn;`" in done.err
     assert done.out == ""
+
+
+def test_a_replay_in_which_somebody_waits_for_ever_is_one_json_value(serq, write) -> None:
+    text = "pool box { cap 4; } stage s : delay; workload { arrive batch(6); } "
+    text += "session { turn; hold box (serial) { run s (1); } } run { horizon 100; }"
+    given = "replay", "--strict-vllm", write(text)
+    plain, told = serq(*given), serq(*given, "--json")
+    assert plain.status == told.status != 0
+    assert json.loads(told.out)["stuck"]
+    assert "waits" in plain.err
+    assert "waits" in told.err
