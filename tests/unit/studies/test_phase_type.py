@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from serq.base.errors import OutsideFragmentError, RunError
+from serq.compare.laws import with_distributions
 from serq.ir.laws import Law, convolution, erlang_mixture, phase_type
 from serq.ir.results import Estimate
 from serq.pipeline import Solved, SolveOptions, load_text, solve
@@ -116,3 +117,18 @@ def test_what_still_has_no_form() -> None:
         solved("~exp(1) - ~exp(0.5)", 4)
     with pytest.raises(RunError, match="may be negative"):
         solved("~uniform(0 - 1, 3)", 4)
+
+
+def test_a_quantile_at_an_atom_is_within_what_is_stated() -> None:
+    """Two sessions, one nearly always alone: the 90 % quantile of the response is the fixed time itself, 1."""
+    text = "stage s : fifo; stage z : delay; workload { arrive closed(2); } session { loop { set t0 = now; run s (1); "
+    text += "observe r = now - t0; run z (~exp(30)); } } run { horizon 100; }"
+    program = load_text(text).program
+
+    def answers(phases: int) -> tuple[Estimate, ...]:
+        options = SolveOptions(distributions=True, phase_type=phases)
+        return with_distributions(solve(program, options), program, options).estimates
+
+    (found,) = [x for x in extrapolate(answers(8), answers(16)) if x.measure == "observe.r.p90"]
+    assert found.value != 1
+    assert abs(float(found.value) - 1) <= found.error
