@@ -34,6 +34,7 @@ class SymbolicResult(Tabular):
         """What `serq solve --symbolic --json` prints."""
         return provenance(self.program, "symbolic", "sympy", "python-flint") | {
             "method": self.found.method,
+            "approximated": list(self.found.approximated),
             "open": list(self.found.opened),
             "kept": dict(self.found.kept),
             "formulas": {f.measure: {"text": f.text, "latex": f.latex} for f in self.found.formulas},

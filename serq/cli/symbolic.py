@@ -23,6 +23,7 @@ def symbolic_answer(
     by = "" if found.method == "state elimination" else f", by {found.method}"
     out = [f"{program.name}: formulas in {', '.join(found.opened) or 'no constant'}{by}"]
     out += [f"  {name} = {program.constant(name).folded.exact}: {why}" for name, why in found.kept.items()]
+    out += [f"approximated: {text}" for text in found.approximated]
     out += ["", *(f"{f.measure} = {f.text}" for f in found.formulas)]
     if found.missing:
         out += ["", "no formula:", *(f"  {measure}: {why}" for measure, why in found.missing.items())]

@@ -65,7 +65,8 @@ class Formula:
 class Formulas:
     """The formulas. `opened` are the constants in them; `kept` says of other constants why they are numbers in them.
 
-    `missing` says of measures why they have no formula; `method` how the others were found.
+    `missing` says of measures why they have no formula; `method` how the others were found; `approximated` in what the
+    chain is not that of the program.
     """
 
     opened: tuple[str, ...]
@@ -73,6 +74,7 @@ class Formulas:
     formulas: tuple[Formula, ...]
     missing: Mapping[str, str]
     method: str = "state elimination"
+    approximated: tuple[str, ...] = ()
 
 
 def formulas(
@@ -104,9 +106,10 @@ def formulas(
     try:
         if len(states) > LARGEST:
             raise LimitError(f"{len(states)} recurrent states are too many to be eliminated one by one")
-        return elimination.formulas()
+        found = elimination.formulas()
     except LimitError as limit:
-        return _second_road(elimination, limit)
+        found = _second_road(elimination, limit)
+    return replace(found, approximated=chain.approximated)
 
 
 def _second_road(elimination: "_Elimination", limit: LimitError) -> Formulas:

@@ -42,7 +42,7 @@ def derivatives(program: Program, constant: str, reload: Reload, options: SolveO
     chain = explore_chain(program, options)
     if is_rounded(chain):
         raise UsageError("the rates of this semi-Markov program are rounded: there is no exact derivative of them")
-    exact = chain.size <= RATIONAL_BY_DEFAULT if options.exact is None else options.exact
+    exact = (chain.size <= RATIONAL_BY_DEFAULT if options.exact is None else options.exact) and not chain.is_near
     solution = stationary(chain, exact=exact, method=options.method, source=program.source)
     chains = [chain, *(_nearby(constant, reload, x, options) for x in points[1:])]
     for other in chains[1:]:

@@ -82,7 +82,7 @@ _WHILE_A_CLOCK_RUNS = (
 
 def _solver(program: p.Program, options: SolveOptions) -> Solve:
     def solve(chain: Chain) -> Solution:
-        exact = in_rationals(chain, options)
+        exact = in_rationals(chain, options) and not chain.is_near
         return stationary(chain, exact=exact, method=options.method, source=program.source)
 
     return solve

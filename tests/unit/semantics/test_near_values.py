@@ -6,8 +6,10 @@ from math import sqrt
 import pytest
 from running import program_of
 
+from serq import loads
 from serq.ir.laws import Law, h2_probability, phase_type
-from serq.pipeline import solve
+from serq.pipeline import SolveOptions, solve
+from serq.studies.event import price_of_event
 
 QUEUE = """
 stage s : fifo ({servers});
@@ -59,3 +61,14 @@ def test_a_double_that_stands_for_a_constant_gives_no_bound():
 
 def test_rational_parameters_give_rationals():
     assert answers(QUEUE.format(servers=1, rate=0.5, cv2="5 / 3"))["stage.s.number"].value == Fraction(7, 6)
+
+
+def test_no_rational_of_another_program_is_called_exact():
+    """The slope in the rate of arrivals, and the formulas, say what stands next to the program."""
+    text = "let r = 1 / 2; " + QUEUE.format(servers=1, rate="r", cv2=4).replace("(r)", "(r) limit(3)")
+    model = loads(text)
+    (slopes,) = model.solve(derivative=("r",)).derivatives
+    assert {type(s.derivative) for s in slopes.slopes} == {float}
+    assert "irrational" in model.symbolic().to_dict()["approximated"][0]
+    priced = price_of_event(model.program, {}, "work := 0", None, SolveOptions())
+    assert isinstance(priced.present, float)
