@@ -124,4 +124,4 @@ def _cells(row: Row) -> tuple[str, ...]:
 def _known(estimate: Estimate | None) -> str:
     if estimate is None or estimate.value is None:
         return ""
-    return cut(rational(estimate.value), 24) or short(estimate.value, 10)
+    return cut(rational(estimate.value) if estimate.is_exact else "", 24) or short(estimate.value, 10)

@@ -76,7 +76,7 @@ def estimate_row(e: Estimate) -> dict[str, object]:
     return {
         "measure": e.measure,
         "value": None if e.value is None else float(e.value),
-        "exact": rational(e.value) or None,
+        "exact": (e.is_exact and rational(e.value)) or None,
         "half_width": e.half_width,
         "standard_error": e.standard_error,
         "degrees": e.degrees,
@@ -91,7 +91,7 @@ def estimates_table(caption: str, estimates: Sequence[Estimate]) -> str:
     known = [e for e in estimates if e.value is not None]
     exact = any(e.is_exact for e in known)
     header = ("measure", "value", "exact") if exact else ("measure", "value")
-    shown = [(e.measure, _value(e), cut(rational(e.value), 32))[: len(header)] for e in known]
+    shown = [(e.measure, _value(e), cut(rational(e.value) if e.is_exact else "", 32))[: len(header)] for e in known]
     return html_table(caption, header, shown)
 
 

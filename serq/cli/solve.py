@@ -156,7 +156,7 @@ def _text(program: Program, solved: Solved, exact: bool, show_states: bool) -> s
     out += [f"check: {text}" for text in solution.checks]
     width = _WIDE if exact else 32
     known = [e for e in solved.estimates if e.value is not None]
-    rows = [(e.measure, short(e.value, 10), cut(rational(e.value), width)) for e in known]
+    rows = [(e.measure, short(e.value, 10), cut(rational(e.value) if e.is_exact else "", width)) for e in known]
     text = "\n".join(out) + "\n\n" + table(rows, ("measure", "value", "exact"), right=(1,))
     if solved.tail is not None:
         quantiles = ", ".join(f"{name} {n}" for name, n in solved.tail.quantiles.items())

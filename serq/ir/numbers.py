@@ -64,7 +64,7 @@ def as_json(value: Number | None) -> object:
 def estimate_json(estimate: Estimate) -> dict[str, object]:
     """An answer as JSON: the value as a double and, when it is exact, as a rational."""
     out: dict[str, object] = {"value": as_json(estimate.value), "method": estimate.method}
-    if isinstance(estimate.value, Fraction):
+    if estimate.is_exact:
         out["exact"] = str(estimate.value)
     for name in ("half_width", "confidence", "standard_error", "degrees", "bound"):
         number = getattr(estimate, name)

@@ -15,7 +15,8 @@ class Estimate:
 
     `value` is a Fraction when it is exact. Simulation gives `half_width` (of the interval at `confidence`) and
     `standard_error` with `degrees` of freedom; a numerical solution gives a `bound` on its error where it has one.
-    `value` None: there is no answer, and `reason` says why.
+    `value` None: there is no answer, and `reason` says why. `near`: a parameter is irrational and a rational next to it
+    was taken, so a rational value is one of another program.
     """
 
     measure: str
@@ -28,8 +29,9 @@ class Estimate:
     degrees: float | None = None
     bound: float | None = None
     reason: str = ""
+    near: bool = False
 
     @property
     def is_exact(self) -> bool:
         """Whether the value is a rational, with no error at all."""
-        return isinstance(self.value, Fraction)
+        return isinstance(self.value, Fraction) and not self.near

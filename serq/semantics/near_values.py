@@ -1,7 +1,7 @@
 """Answers of a chain in which rationals stand next to irrational parameters.
 
-They are rationals of that chain, not of the program, and are given as doubles: they are right to the last digit of one,
-or, where a double stands for the parameter, to about as many digits as it.
+They are rationals of that chain, not of the program: near ones, which are right to the last digit of a double or, where
+a double stands for the parameter, to about as many digits as it.
 """
 
 from collections.abc import Sequence
@@ -26,8 +26,8 @@ def as_near_values(chain: Chain, estimates: Sequence[Estimate]) -> tuple[Estimat
 
 
 def _near(estimate: Estimate, close: bool) -> Estimate:
-    """The answer as a double, with a bound where the chain is `close` to that of the program."""
+    """The answer as a near one, with a bound where the chain is `close` to that of the program."""
     if not isinstance(estimate.value, Fraction):
         return estimate
-    value = float(estimate.value)
-    return replace(estimate, value=value, bound=_ROUNDING * abs(value) if close else None)
+    bound = _ROUNDING * abs(float(estimate.value)) if close else None
+    return replace(estimate, near=True, bound=bound)

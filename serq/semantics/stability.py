@@ -60,7 +60,7 @@ def stability_of(results: Sequence[RunResult]) -> Stability:
     rested = [r.rested for r in results if r.rested is not None]
     if len(rested) == len(results):
         return Stability("drained", f"from time {max(rested):.6g} on nothing happens any more", *flows)
-    if _comes_in_faster(runs):
+    if _comes_in_faster(runs, widths):
         text = f"no steady state: {flows[0]:.4g} sessions arrive and {flows[1]:.4g} leave per unit of time"
         return Stability("growing", text, *flows)
     parts = _parts([sum(run[k].number for run in runs) / len(runs) for k in range(len(widths))], widths)
@@ -71,9 +71,14 @@ def stability_of(results: Sequence[RunResult]) -> Stability:
     return Stability(*_by_trends(dict(zip(states_of(results[0]), trends, strict=True))), *flows)
 
 
-def _comes_in_faster(runs: Sequence[Sequence[SessionSums]]) -> bool:
-    """Whether more sessions come than leave, the first batch aside: whoever begins there is a population, no flow."""
+def _comes_in_faster(runs: Sequence[Sequence[SessionSums]], widths: Sequence[float]) -> bool:
+    """Whether more sessions come than leave, the first batch aside: whoever begins there is a population, no flow.
+
+    Where there is no other batch, they are a population if they are there nearly all the time.
+    """
     rows = [row for run in runs for row in run[1:]]
+    if len(widths) == 1:
+        rows = [run[0] for run in runs if run[0].number < 0.99 * run[0].arrived * widths[0]]
     arrived, ended = sum(row.arrived for row in rows), sum(row.ended for row in rows)
     return arrived - ended > _DOUBT * math.sqrt(arrived + ended)
 

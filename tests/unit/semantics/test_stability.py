@@ -94,3 +94,14 @@ session { hold m (1) { run d (1); hold m (1) { run d (1); } } } run { horizon 10
     assert verdict.kind == "stuck"
     assert verdict.text.startswith("nothing can happen any more: session 0 waits for pool m at line 2; session 1")
     assert verdict.text.endswith(", and 3 more")
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "kind"), [("closed(40)", "stationary"), ("poisson(50)", "growing")], ids=["population", "flow"]
+)
+def test_a_run_of_one_batch_tells_a_population_from_a_flow(arrivals, kind):
+    text = f"stage svc : fifo; stage d : delay; workload {{ arrive {arrivals}; }} "
+    text += "session { loop { run svc (~exp(1)); run d (~exp(40)); } } run { horizon 20; warmup 0; seed 1; }"
+    program = program_of(text)
+    (result,) = run_compiled(program, replace(options(program), batches=1), 1).results
+    assert stability_of([result]).kind == kind
