@@ -9,6 +9,7 @@ from serq.ir.program import Program
 from serq.ir.results import Estimate
 from serq.pipeline import RATIONAL_BY_DEFAULT, Solved, SolveOptions, distribution_estimates, distributions
 from serq.semantics.continuous import BESIDE_CLOCKS
+from serq.semantics.near_values import as_near_values
 
 LARGEST_UNASKED = 1000
 """States of a tagged-session chain up to which it is explored without being asked for."""
@@ -41,7 +42,7 @@ def with_distributions(
         more = _unasked(solved, program, options, progress)
     else:
         more = distribution_estimates(program, distributions(program, options, progress))
-    return replace(solved, estimates=_merged(program, solved.estimates, more))
+    return replace(solved, estimates=_merged(program, solved.estimates, as_near_values(solved.chain, more)))
 
 
 def _merged(program: Program, estimates: tuple[Estimate, ...], more: tuple[Estimate, ...]) -> tuple[Estimate, ...]:

@@ -77,7 +77,7 @@ def test_constants_are_numbers_or_expressions(p: Model) -> None:
             lambda: serq.loads(TEXT).simulate(engine="fast"),
             UsageError,
             "engine must be one of auto, compiled",
-        ),  # type: ignore[arg-type]
+        ),
         (lambda: serq.loads(TEXT).transient(until=5), UsageError, "until must be a text, not int"),
         (lambda: serq.loads(TEXT).export("prism", 5), UsageError, "keep_open must be names, not 5"),
         (lambda: serq.loads(TEXT).check(sede=1), UsageError, "did you mean `seed`"),

@@ -7,6 +7,7 @@ import pytest
 from running import program_of
 
 from serq import loads
+from serq.compare.laws import with_distributions
 from serq.ir.laws import Law, h2_probability, phase_type
 from serq.pipeline import SolveOptions, solve
 from serq.studies.event import price_of_event
@@ -57,6 +58,14 @@ def test_a_double_that_stands_for_a_constant_gives_no_bound():
     assert not number.is_exact
     assert number.bound is None
     assert number.value == pytest.approx(answers(CLOSED.replace("MEAN", "1.4142135623730951"))["stage.s.number"].value)
+
+
+def test_moments_of_a_law_are_near_too():
+    text = QUEUE.format(servers=1, rate="0.5", cv2=4).replace("(0.5)", "(0.5) limit(3)")
+    program, options = program_of(text), SolveOptions(distributions=True)
+    found = {e.measure: e for e in with_distributions(solve(program, options), program, options).estimates}
+    assert isinstance(found["observe.stay.second"].value, Fraction)
+    assert not found["observe.stay.second"].is_exact
 
 
 def test_rational_parameters_give_rationals():

@@ -21,7 +21,7 @@ def program(gauge: str, body: str = AT_A_STAGE, stage: str = "fifo") -> str:
 
 
 def mean(text: str, **options: object) -> tuple[object, str]:
-    found = solve(load_text(text).program, SolveOptions(**options))  # type: ignore[arg-type]
+    found = solve(load_text(text).program, SolveOptions(**options))
     (answer,) = (e for e in found.estimates if e.measure == "gauge.g.mean")
     return answer.value, answer.reason
 

@@ -15,7 +15,7 @@ SHARES = {name: Fraction(str(level)) for name, level in QUANTILES.items()}
 
 
 def tail_of(program: str, **options: object) -> OpenTail:
-    found = solve(load_text(program).program, SolveOptions(**options)).tail  # type: ignore[arg-type]
+    found = solve(load_text(program).program, SolveOptions(**options)).tail
     assert found is not None
     return found
 
