@@ -101,6 +101,25 @@ def explore_chain(
     return explore(program, explore_options(options, progress))
 
 
+def explore_finite(
+    program: Program,
+    options: SolveOptions,
+    asked: str,
+    progress: Callable[[int, int], None] | None = None,
+    instead: str = "without a limit `serq solve` finds the steady state of such a queue where it can",
+) -> "Chain":
+    """`explore_chain` for a question that only finite chains have an answer to.
+
+    Where nothing but the missing limit is in the way, the refusal says what was `asked`, in words, and what can be had
+    `instead`.
+    """
+    if unlimited(program, options):
+        from serq.semantics.unbounded import needs_a_limit
+
+        raise needs_a_limit(program, f"{asked} needs a finite chain; {instead}")
+    return explore_chain(program, options, progress)
+
+
 def explore_options(options: SolveOptions, progress: Callable[[int, int], None] | None = None) -> "ExploreOptions":
     """What the explorer is told."""
     from serq.semantics.explore import ExploreOptions
@@ -137,20 +156,21 @@ def solve_without_limit(program: Program, options: SolveOptions = SolveOptions()
 
     OutsideFragmentError, with the reason, where its states are no levels that repeat.
     """
-    from serq.semantics.near_values import as_near_values
+    from serq.semantics.near_values import as_near_solution, as_near_values
     from serq.semantics.open_tail import solve_unlimited
     from serq.semantics.operational_laws import with_laws
 
     found = solve_unlimited(program, explore_options(options), options.exact, options.method)
-    estimates = as_near_values(found.chain, found.estimates)
-    return Solved(found.chain, with_laws(found.solution, found.estimates), estimates, found.tail)
+    chain, checked = found.chain, with_laws(found.solution, found.estimates)
+    estimates = as_near_values(chain, found.estimates)
+    return Solved(chain, as_near_solution(chain, checked), estimates, found.tail)
 
 
 def solve_chain(chain: "Chain", program: Program, options: SolveOptions = SolveOptions()) -> Solved:
     """The steady state of a chain that has been explored."""
     from serq.semantics.answers import answers
     from serq.semantics.levels import sessions_away
-    from serq.semantics.near_values import as_near_values
+    from serq.semantics.near_values import as_near_solution, as_near_values
     from serq.semantics.operational_laws import with_laws
     from serq.semantics.solve import stationary
 
@@ -160,7 +180,7 @@ def solve_chain(chain: "Chain", program: Program, options: SolveOptions = SolveO
     estimates = answers(chain, solution)
     checked = with_laws(solution, estimates)
     found = _of_those_who_go_on(chain, program, options, solution, estimates)
-    return Solved(chain, checked, as_near_values(chain, found))
+    return Solved(chain, as_near_solution(chain, checked), as_near_values(chain, found))
 
 
 def _of_those_who_go_on(
@@ -175,9 +195,15 @@ def _of_those_who_go_on(
 
 
 def in_rationals(chain: "Chain", options: SolveOptions) -> bool:
-    """Whether a solution is rational: as it was asked for, else where the chain is small and its rates are rational."""
+    """Whether a solution is rational: as it was asked for, else where the chain is small and its rates are rational.
+
+    NoRationalsError where rationals are asked for and those of the chain are not the program's.
+    """
+    from serq.semantics.near_values import no_rationals_of
     from serq.semantics.solve import is_rounded
 
+    if options.exact:
+        no_rationals_of(chain)
     if options.exact is not None:
         return options.exact
     return chain.size <= RATIONAL_BY_DEFAULT and not is_rounded(chain)

@@ -42,7 +42,7 @@ class ExplainResult(Tabular):
             "time": self.chain.timing,
             "lumped": list(self.chain.lumped),
             "truncated": list(self.chain.truncated),
-            "approximated": list(self.chain.approximated),
+            "approximated": [a.text for a in self.chain.approximated],
         }
 
     def __str__(self) -> str:

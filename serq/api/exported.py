@@ -21,7 +21,8 @@ from serq.ir.chain import Chain
 from serq.ir.expr import Number
 from serq.ir.program import Program
 from serq.ir.provenance import provenance
-from serq.pipeline import SolveOptions, explore_chain, limited, solve_chain
+from serq.pipeline import SolveOptions, explore_chain, explore_finite, limited, solve_chain
+from serq.semantics.near_values import near_number
 
 LARGEST_RESULT = 400
 """States up to which the property file carries the values, which are rationals."""
@@ -144,7 +145,7 @@ class _Export:
     @property
     def chain(self) -> Chain:
         if self._chain is None:
-            self._chain = explore_chain(self.program, self.options, self.progress)
+            self._chain = explore_finite(self.program, self.options, "an export", self.progress)
         return self._chain
 
     def prism(self, keep_open: frozenset[str] | None, *, immediate: bool) -> PrismExport:
@@ -173,10 +174,11 @@ class _Export:
             chain = self._chain or explore_chain(self.program, options)
             if chain.size > LARGEST_RESULT:
                 return {}
-            solved = solve_chain(chain, self.program, SolveOptions(exact=True))
+            solved = solve_chain(chain, self.program, SolveOptions())
         except (LimitError, NoSteadyStateError):
             return {}
-        values = {e.measure: e.value for e in solved.estimates if e.value is not None}
+        known = ((e.measure, e.value) for e in solved.estimates)
+        values = {name: near_number(chain, value) for name, value in known if value is not None}
         rewards = {m.numerator: values[name] for name, m in measures.items() if not m.denominator and name in values}
         for name, measure in measures.items():
             if measure.denominator in rewards and name in values:
@@ -196,7 +198,7 @@ class _Export:
         if chain.embedded is None or chain.size > LARGEST_RESULT:
             return {}
         try:
-            solution = solve_chain(chain, self.program, SolveOptions(exact=True)).solution
+            solution = solve_chain(chain, self.program, SolveOptions()).solution
         except (LimitError, NoSteadyStateError):
             return {}
         shares = [Fraction(x) for x in solution.probabilities]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from serq.api.tabular import Answers, estimates_table
 from serq.ir.expr import Number
-from serq.ir.numbers import as_json, estimate_json, rational, short
+from serq.ir.numbers import as_given, as_json, estimate_json, rational, short
 from serq.ir.program import Program
 from serq.ir.provenance import provenance
 from serq.ir.results import Estimate
@@ -51,7 +51,7 @@ class TransientResult(Answers):
     def _repr_html_(self) -> str:
         found = self.passing
         parts = [f"{self.program.name}: {found.chain.size} states"]
-        parts += [] if found.time is None else [f"at time {found.time:g}"]
+        parts += [] if found.time is None else [f"at time {as_given(found.time)}"]
         parts += [] if found.mean_time is None else [f"mean time until {found.until}: {short(found.mean_time, 10)}"]
         parts += [] if found.chance is None else [f"by then with probability {short(found.chance, 10)}"]
         return estimates_table("; ".join(parts), self.estimates)

@@ -7,13 +7,14 @@ from typing import Any
 
 from serq.api.keywords import methods_from, number_from, refuse_unknown, split, text_from
 from serq.api.tabular import Tabular, html_table
+from serq.base.errors import NoRationalsError
 from serq.compare.agree import Row
 from serq.ir.expr import Number, double
 from serq.ir.numbers import as_json, cut, estimate_json, rational, short
 from serq.ir.program import Program
 from serq.ir.provenance import provenance
 from serq.ir.results import Estimate
-from serq.pipeline import SimulateOptions, SolveOptions, closed_forms, limited, solve
+from serq.pipeline import SimulateOptions, Solved, SolveOptions, closed_forms, limited, solve
 from serq.studies.event_formulas import Assumed
 from serq.studies.event_price import EventAnswer, EventQuestion
 from serq.studies.price import Change, changes, prices
@@ -190,11 +191,18 @@ def price_change(
     Raises what `serq.pipeline.solve` raises. Chain and formula that differ are a defect (AssertionError).
     """
     pair = tuple(limited(program, options.limit) for program in (first, second))
-    exactly = replace(options, exact=True)
-    found = changes(pair[0], "exact", *(_values(solve(program, exactly).estimates) for program in pair))
+    found = changes(pair[0], "exact", *(_values(_solved(program, options).estimates) for program in pair))
     formulas = changes(pair[0], "closed form", *(_values(closed_forms(program).estimates) for program in pair))
     _compare(found, formulas)
     return PriceResult(pair[0], before, after, found, formulas)
+
+
+def _solved(program: Program, options: SolveOptions) -> Solved:
+    """In rationals; in doubles where an irrational number decides."""
+    try:
+        return solve(program, replace(options, exact=True))
+    except NoRationalsError:
+        return solve(program, replace(options, exact=False))
 
 
 def _values(estimates: tuple[Estimate, ...]) -> dict[str, Number | None]:

@@ -13,5 +13,5 @@ def remarks(chain: Chain) -> list[str]:
 
 def differences(chain: Chain) -> list[str]:
     """One line for each way in which the chain is not that of the program as it is written."""
-    kinds = (("truncated", chain.truncated), ("approximated", chain.approximated))
+    kinds = (("truncated", chain.truncated), ("approximated", [a.text for a in chain.approximated]))
     return [f"{kind}: {text}" for kind, texts in kinds for text in texts]

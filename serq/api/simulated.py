@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from serq.api.keywords import names_from, number_from
 from serq.api.tabular import Answers, estimates_table
 from serq.base.errors import UsageError
+from serq.ir.numbers import as_given
 from serq.ir.program import Program
 from serq.ir.provenance import provenance
 from serq.ir.results import Estimate
@@ -60,7 +61,8 @@ class SimulateResult(Answers):
 
     def _repr_html_(self) -> str:
         r = self.report
-        span = f"time {r.options.warmup:g} to {r.options.horizon:g}, seed {r.options.seed}, {r.events} events"
+        time = f"time {as_given(r.options.warmup)} to {as_given(r.options.horizon)}"
+        span = f"{time}, seed {r.options.seed}, {r.events} events"
         caption = f"{self.program.name}: simulated, {span}; {r.confidence:.0%} intervals"
         return estimates_table(caption, self.estimates)
 

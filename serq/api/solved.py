@@ -18,6 +18,7 @@ from serq.ir.results import Estimate
 from serq.pipeline import Solved, SolveOptions, explore_chain, solve_chain, solve_without_limit, unlimited
 from serq.semantics.coarsest import lumping_report
 from serq.semantics.metastability import Metastability
+from serq.semantics.near_values import near_number
 from serq.studies.conditions import conditions, conditions_data
 from serq.studies.derivative import Derivatives, derivatives
 from serq.studies.phase_type import Extrapolation, extrapolate, stands_in
@@ -61,7 +62,8 @@ class SolveResult(Answers):
         """The stationary probability of each recurrent state, by its readable text."""
         from serq.semantics.answers import distribution
 
-        return dict(distribution(self.solved.chain, self.solved.solution))
+        chain = self.solved.chain
+        return {state: near_number(chain, p) for state, p in distribution(chain, self.solved.solution).items()}
 
     def to_dict(self, states: bool = False) -> dict[str, object]:
         """What `serq solve --json` prints; with `states` also the whole stationary vector."""
@@ -79,7 +81,7 @@ class SolveResult(Answers):
             "lumped": list(chain.lumped),
             "lumping": list(self.lumping),
             "truncated": list(chain.truncated),
-            "approximated": list(chain.approximated),
+            "approximated": [a.text for a in chain.approximated],
             "measures": {e.measure: estimate_json(e) for e in self.estimates},
             "tail": None if tail is None else _tail(tail),
             "derivatives": {d.constant: {s.measure: _number(s.derivative) for s in d.slopes} for d in self.derivatives},
@@ -93,8 +95,8 @@ class SolveResult(Answers):
         if states:
             pairs = zip(chain.states, solution.probabilities, strict=True)
             data["distribution"] = [
-                {"state": s, "probability": as_json(p)} | ({"exact": rational(p)} if rational(p) else {})
-                for s, p in pairs
+                {"state": s, "probability": as_json(p)} | ({"exact": text} if (text := rational(p)) else {})
+                for s, p in ((s, near_number(chain, p)) for s, p in pairs)
             ]
         return data
 

@@ -20,6 +20,10 @@ class UsageError(SerqError):
     exit_status = 2
 
 
+class NoRationalsError(UsageError):
+    """Rationals were asked for where an irrational number decides: only doubles are near to the answer."""
+
+
 class DiagnosedError(SerqError):
     """An error that is a list of diagnostics about one source file.
 

@@ -9,7 +9,7 @@ from serq.cli.progress import simulating
 from serq.cli.tables import table
 from serq.compare.agree import FALSE_ALARM, POWER, Row
 from serq.compare.three_way import CheckOptions, ThreeWay, three_way
-from serq.ir.numbers import cut, short, with_interval
+from serq.ir.numbers import as_given, cut, short, with_interval
 from serq.ir.results import Estimate
 from serq.pipeline import SimulateOptions, SolveOptions
 from serq.studies.words import percentage
@@ -53,7 +53,7 @@ def command(
 
 def _text(result: ThreeWay) -> str:
     agreement = result.agreement
-    span = f"time {result.warmup:g} to {result.horizon:g}"
+    span = f"time {as_given(result.warmup)} to {as_given(result.horizon)}"
     lines = [
         f"{result.program.name}: simulated over {result.replications} x {span} (seed {result.seed}, "
         f"{result.events} events)",

@@ -123,9 +123,10 @@ def _text(result: PriceResult) -> str:
     given = f"{', '.join(result.before) or 'as written'} -> {', '.join(result.after)}"
     out = [f"{result.program.name}: {given}"]
     for stage, price in result.prices.items():
-        agreed = " (exact; the closed form agrees)" if f"stage.{stage}.number" in by_formula else " (exact)"
-        value = rational(price) or short(price, 10)
-        out.append(f"price at {stage}: {value} = {short(price, 10)} jobs present{agreed}")
+        exact, agreed = rational(price), f"stage.{stage}.number" in by_formula
+        said = "; ".join(text for text, holds in (("exact", exact), ("the closed form agrees", agreed)) if holds)
+        value = f"{exact} = {short(price, 10)}" if exact else short(price, 10)
+        out.append(f"price at {stage}: {value} jobs present" + (f" ({said})" if said else ""))
     rows = [
         (c.measure.name, short(c.before, 8), short(c.after, 8), short(c.difference, 8), cut(rational(c.difference)))
         for c in result.exact

@@ -16,7 +16,7 @@ from serq.cli.progress import simulating
 from serq.cli.stopping import until_options
 from serq.cli.streams import to_stderr
 from serq.cli.tables import table
-from serq.ir.numbers import short, with_interval
+from serq.ir.numbers import as_given, short, with_interval
 from serq.ir.program import Program
 from serq.pipeline import SimulateOptions, simulate
 from serq.semantics.report import PartialError, RunReport, Section
@@ -124,7 +124,7 @@ def text(report: RunReport) -> str:
     """The report for a person."""
     o = report.options
     head = [
-        f"{report.program}: time {o.warmup:g} to {o.horizon:g}, seed {o.seed}, {report.events} events, "
+        f"{report.program}: time {as_given(o.warmup)} to {as_given(o.horizon)}, seed {o.seed}, {report.events} events, "
         f"{report.replications} replication{'s' if report.replications > 1 else ''}",
         f"{report.confidence:.0%} intervals: {report.method}",
         f"engine: {report.engine}",

@@ -15,10 +15,11 @@ from serq.cli.passing import passing_text
 from serq.cli.progress import exploring
 from serq.cli.symbolic import symbolic_answer
 from serq.cli.tables import table
-from serq.ir.numbers import cut, rational, short
+from serq.ir.numbers import cut, near_one, rational, short
 from serq.ir.program import Program
 from serq.pipeline import Solved, SolveOptions
 from serq.semantics.metastability import Metastability
+from serq.semantics.near_values import near_number
 from serq.studies.derivative import Derivatives
 from serq.studies.passing import passing
 from serq.studies.phase_type import Extrapolation
@@ -44,7 +45,7 @@ _DERIVATIVE = "How fast every measure changes with this `let` (repeatable)."
 
 @click.command("solve")
 @common_options
-@click.option("--exact", is_flag=True, help="Answer in rationals, whatever it takes.")
+@click.option("--exact", is_flag=True, help="Answer in rationals, whatever it takes; refused where there are none.")
 @click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True, help=_METHOD)
 @click.option(
     "--states",
@@ -153,6 +154,8 @@ def _text(program: Program, solved: Solved, exact: bool, show_states: bool) -> s
     if solution.residual:
         bound = "" if solution.bound is None else f", error at most {solution.bound:.1e}"
         out.append(f"residual {solution.residual:.1e}{bound}")
+    elif solution.bound:
+        out.append(f"error at most {solution.bound:.1e}")
     out += [f"check: {text}" for text in solution.checks]
     width = _WIDE if exact else 32
     known = [e for e in solved.estimates if e.value is not None]
@@ -160,7 +163,7 @@ def _text(program: Program, solved: Solved, exact: bool, show_states: bool) -> s
     text = "\n".join(out) + "\n\n" + table(rows, ("measure", "value", "exact"), right=(1,))
     if solved.tail is not None:
         quantiles = ", ".join(f"{name} {n}" for name, n in solved.tail.quantiles.items())
-        decay = short(solved.tail.decay, 10)
+        decay = near_one(solved.tail.decay)
         text += f"\nsessions present: {quantiles}; far up, n + {solved.tail.step} are {decay} times as likely as n\n"
     silent = [e for e in solved.estimates if e.value is None]
     if silent:
@@ -172,7 +175,7 @@ def _text(program: Program, solved: Solved, exact: bool, show_states: bool) -> s
 
 def _states(solved: Solved) -> str:
     rows = [
-        (state, short(p, 10), rational(p))
+        (state, short(p, 10), rational(near_number(solved.chain, p)))
         for state, p in zip(solved.chain.states, solved.solution.probabilities, strict=True)
     ]
     text = table(rows, ("state", "probability", "exact"), right=(1,))

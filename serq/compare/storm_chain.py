@@ -14,6 +14,7 @@ from serq.ir.chain import Chain, Solution
 from serq.pipeline import Solved
 from serq.semantics.answers import answers
 from serq.semantics.generator import integer_generator, merged_rates, restrict
+from serq.semantics.near_values import as_near_solution, as_near_values, no_rationals_of
 from serq.semantics.operational_laws import with_laws
 from serq.semantics.solve import balance_residual
 from serq.semantics.steady import recurrent_class
@@ -33,13 +34,16 @@ def solve_with_storm(
     no reference. The vector has to pass our checks. Raises NoSteadyStateError, LimitError when time or memory runs
     out, StormError when Storm or its answer fails.
     """
+    if exact:
+        no_rationals_of(chain)
     states = recurrent_class(chain, source)
     in_rationals = chain.size <= LARGEST_EXACT if exact is None else exact
     job = drn_job(drn_text(explored(replace(chain, embedded=None))), (), exact=in_rationals, distribution=True)
     answer = succeeded(run_storm([job], timeout=timeout)[0])
     solution = (_exact if in_rationals else _doubles)(chain, states, answer)
     estimates = answers(chain, solution)
-    return Solved(chain, with_laws(solution, estimates), estimates)
+    checked = with_laws(solution, estimates)
+    return Solved(chain, as_near_solution(chain, checked), as_near_values(chain, estimates))
 
 
 def _exact(chain: Chain, states: Sequence[int], answer: StormAnswer) -> Solution:

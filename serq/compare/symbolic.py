@@ -22,7 +22,7 @@ from serq.compare.storm_process import StormError
 from serq.compare.symbolic_storm import METHOD, reward_functions
 from serq.ir.chain import Chain, Ratio
 from serq.ir.program import Program
-from serq.pipeline import SolveOptions, explore_chain
+from serq.pipeline import SolveOptions, explore_chain, explore_finite
 from serq.semantics.continuous import in_continuous_time
 from serq.semantics.steady import recurrent_class
 
@@ -33,6 +33,7 @@ LARGEST = 60
 """States that are eliminated; formulas of three constants have hundreds of terms long before."""
 LARGEST_IN_STORM = 400
 """States that are given to Storm's parametric engine."""
+_CLOSED = "`serq closed-form` has those of queues without a limit that it knows"
 SECONDS = 60.0
 """CPU time after which it is given up."""
 
@@ -85,7 +86,7 @@ def formulas(
     UsageError for a wanted constant that no rate is made of, LimitError when the formulas grow too large. Raises what
     exploring raises, and NoSteadyStateError.
     """
-    chain = explore_chain(program, options)
+    chain = explore_finite(program, options, "a formula of the measures", instead=_CLOSED)
     in_continuous_time(chain, "formulas in the constants of the rates are a question")
     states = recurrent_class(chain, program.source)
     if len(states) > LARGEST_IN_STORM:
@@ -109,7 +110,7 @@ def formulas(
         found = elimination.formulas()
     except LimitError as limit:
         found = _second_road(elimination, limit)
-    return replace(found, approximated=chain.approximated)
+    return replace(found, approximated=tuple(a.text for a in chain.approximated))
 
 
 def _second_road(elimination: "_Elimination", limit: LimitError) -> Formulas:

@@ -7,6 +7,7 @@ a state reward is earned per unit of time in a state, an impulse reward at a tra
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from fractions import Fraction
 
 from serq.ir.expr import Number
@@ -75,10 +76,27 @@ class Embedded:
         return self.holding[0] if self.fixed and len(set(self.holding)) == 1 else None
 
 
-NEAR = "a rational next to it was taken"
-"""The end of what is said where a parameter is irrational."""
-A_DOUBLE = "which stands for an irrational number"
-"""What is said before where the rational is that of a double, and not much nearer."""
+class Nearness(Enum):
+    """What was put in the place of what."""
+
+    RATIONAL = "a rational that has thirty digits of an irrational parameter"
+    DOUBLE = "the rational of a double that stands for an irrational parameter"
+    EXPONENTIALS = "doubles for the probabilities of what happens while a clock runs"
+    PHASES = "phases for work that is not phase-type"
+
+
+@dataclass(frozen=True, slots=True)
+class Approximation:
+    """One way in which the chain is next to that of the program: of what kind, and what it is about, in words."""
+
+    kind: Nearness
+    what: str
+
+    @property
+    def text(self) -> str:
+        """What reports say of it."""
+        irrational = self.kind in (Nearness.RATIONAL, Nearness.DOUBLE)
+        return f"{self.what}: a rational next to it was taken" if irrational else self.what
 
 
 @dataclass(frozen=True)
@@ -86,9 +104,10 @@ class Chain:
     """The reachable chain. `initial` is a distribution over states; rewards are named as in `ratios`.
 
     `labels` name sets of states. `lumped` says in words which exact quotients were taken, `truncated` what was cut
-    off, `approximated` which laws were replaced by near ones. `lines` maps a state to the program lines at which its
-    sessions are. `explored` says in words how the states were found, where that is not the usual way. `embedded` is
-    there where the program has clocks: then the rates have its long-run averages, but not its law at a time.
+    off, `approximated` which laws and numbers were replaced by near ones. `lines` maps a state to the program lines at
+    which its sessions are. `explored` says in words how the states were found, where that is not the usual way.
+    `embedded` is there where the program has clocks: then the rates have its long-run averages, but not its law at a
+    time.
 
     A large chain keeps its transitions, rewards and texts in arrays (`serq.ir.packed`): sequences like any other, but
     whoever goes through them item by item waits long.
@@ -105,7 +124,7 @@ class Chain:
     lumped: tuple[str, ...] = ()
     truncated: tuple[str, ...] = ()
     lines: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    approximated: tuple[str, ...] = ()
+    approximated: tuple[Approximation, ...] = ()
     explored: str = ""
     embedded: Embedded | None = None
 
@@ -117,7 +136,11 @@ class Chain:
     @property
     def is_near(self) -> bool:
         """Whether some parameter is irrational, so that its rational answers are next to those of the program."""
-        return any(text.endswith(NEAR) for text in self.approximated)
+        return self.has(Nearness.RATIONAL) or self.has(Nearness.DOUBLE)
+
+    def has(self, kind: Nearness) -> bool:
+        """Whether something was approximated in that way."""
+        return any(a.kind is kind for a in self.approximated)
 
     @property
     def timing(self) -> str:

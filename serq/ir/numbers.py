@@ -25,6 +25,17 @@ def short(value: Number | None, digits: int = 7) -> str:
     return f"{number:.{digits}g}"
 
 
+def near_one(value: Number) -> str:
+    """A factor with ten digits, or, where these do not tell how far it is from 1, with all of its double."""
+    away = abs(1 - Fraction(value))
+    return short(value, 10) if not away or away > Fraction(1, 100_000) else repr(double(value))
+
+
+def as_given(value: float) -> str:
+    """A number that somebody gave, in the digits that he needs for it: `3`, `2.9999999`."""
+    return text if float(text := f"{value:g}") == value else repr(value).removesuffix(".0")
+
+
 def rational(value: Number | None) -> str:
     """The rational itself; nothing for a double."""
     return str(value) if isinstance(value, Fraction) else ""

@@ -7,7 +7,7 @@ from typing import Any
 from serq.base.errors import LimitError, RunError
 from serq.ir import expr as e
 from serq.ir import program as p
-from serq.ir.chain import A_DOUBLE
+from serq.ir.chain import Nearness
 from serq.ir.evaluate import Arithmetic, NoScope, Value, compile_expr
 from serq.ir.laws import Law, problem_of, support
 from serq.semantics.configuration import Job, Session
@@ -147,7 +147,7 @@ class EnumeratedWorld:
     def _exact(self, value: e.Number, what: str) -> Fraction:
         """The number as a rational; it is remembered that a double stands for one that is none."""
         if isinstance(value, float):
-            self.laws.rounded.append(f"{what} is {value}, {A_DOUBLE}")
+            self.laws.irrational(Nearness.DOUBLE, f"{what} is {value}, which stands for an irrational number")
         return rational(value)
 
     def arrival_gap(self, gap: e.Expr) -> Amount:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from serq.base.errors import OutsideFragmentError
 from serq.base.source import Span
 from serq.ir import program as p
-from serq.ir.chain import Chain, Transition
+from serq.ir.chain import Approximation, Chain, Transition
 from serq.ir.expr import Num
 from serq.semantics.control import control_of
 from serq.semantics.describe import Describer
@@ -269,6 +269,6 @@ class Exploration:
             return ()
         return (f"an arrival that finds {limit} sessions present is lost; sessions.losses is their rate",)
 
-    def approximated(self) -> tuple[str, ...]:
-        """Which laws were replaced, in words."""
+    def approximated(self) -> tuple[Approximation, ...]:
+        """What was put in the place of what."""
         return tuple(self.events.laws.approximations())

@@ -29,6 +29,8 @@ LIGHTEST = 0.01
 _DENSE = 300
 _WANTED = 6
 _ACCURACY = 1e-8
+_TIE = 1e-9
+"""Relative: two probabilities of the marginal that are no farther apart may be equal."""
 
 Verdict = Literal["bistable", "bimodal, not bistable", "one condition"]
 
@@ -38,7 +40,8 @@ class Metastability:
     """The verdict and what it rests on.
 
     `rates`: the smallest eigenvalues of -Q after 0, real parts. `basins`: the stationary probabilities of the two sign
-    classes of the second eigenvector, that of the smaller numbers first. `modes` of the marginal of the number.
+    classes of the second eigenvector, that of the smaller numbers first. `modes` of the marginal of the number, the
+    lowest number of each plateau.
     `switching`: mean times from the lowest mode (and below) to the highest (and above), and back; None with one mode.
     """
 
@@ -86,9 +89,15 @@ def _switching(rows: Rows, probabilities: Sequence[Number], source: list[int], t
 
 
 def _modes(marginal: Vector) -> tuple[int, ...]:
-    """The strict local maxima."""
-    padded = np.concatenate(([-1.0], marginal, [-1.0]))
-    return tuple(int(i) for i in np.flatnonzero((padded[1:-1] > padded[:-2]) & (padded[1:-1] > padded[2:])))
+    """The local maxima: of neighbours that are equal, and higher than what is on both their sides, the lowest."""
+    tops: list[float] = []
+    starts: list[int] = []
+    for i, x in enumerate(marginal.tolist()):
+        if not tops or abs(x - tops[-1]) > _TIE * max(x, tops[-1]):
+            tops.append(x)
+            starts.append(i)
+    padded = [-1.0, *tops, -1.0]
+    return tuple(i for k, i in enumerate(starts) if padded[k] < padded[k + 1] > padded[k + 2])
 
 
 def slowest(rows: Rows, pi: Vector) -> tuple[tuple[float, ...], Vector]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from serq.base.diagnostics import Note
-from serq.base.errors import LimitError, NoSteadyStateError, OutsideFragmentError, UsageError
+from serq.base.errors import LimitError, NoRationalsError, NoSteadyStateError, OutsideFragmentError, UsageError
 from serq.ir import program as p
 from serq.ir.chain import Chain, Solution
-from serq.ir.expr import Number
+from serq.ir.expr import Number, double
 from serq.ir.results import Estimate
 from serq.semantics.answers import Rate, answers_from, names_in
 from serq.semantics.balls import Entry, enclosure, rationals, working_bits
@@ -24,6 +24,7 @@ from serq.semantics.level_passage import Passage
 from serq.semantics.level_search import Levels, NoLevelsError
 from serq.semantics.mapping import without
 from serq.semantics.matrix_geometric import decay
+from serq.semantics.near_values import near_bound, near_number, no_rationals_of
 from serq.semantics.open_front import METHODS, Front, Vector
 from serq.semantics.open_gauges import curved_gauges
 from serq.semantics.open_quantiles import Excess, number_quantiles
@@ -109,9 +110,11 @@ class _Solver:
         self.rewards = self.chain.reward_table(sorted(names_in(self.chain) | {"sessions.number"}))
 
     def solved(self, exact: bool | None) -> Unlimited:
+        if exact:
+            no_rationals_of(self.chain)
         size, known = self.front.size, self.front.known is not None
         if exact and not known:
-            raise UsageError(
+            raise NoRationalsError(
                 "there is no rational solution: the matrix of the levels is no rational one; solve in doubles"
             )
         if exact and size > _LARGEST_ASKED:
@@ -179,7 +182,7 @@ class _Solver:
         found = (
             f"stable: with an endless queue sessions come at rate {up} and leave at rate {down}",
             f"levels {self.levels.first} to {self.levels.top} are alike, states and rates",
-            f"the probability falls by the factor {float(tail.decay):.12g}{within} from level to level, far up",
+            f"the probability falls by the factor {double(tail.decay)!r}{within} from level to level, far up",
         )
         if g is None:
             return found
@@ -194,9 +197,10 @@ class _Solver:
         shape = self.levels.first, len(self.front.first), len(self.front.boundary)
         rate = vector.tail.rate
         if rate.nrows() == 1 and vector.tail.matrices is rationals:
-            return OpenTail(enclosure(rate[0, 0])[0], quantiles, *shape, 0.0)
-        value, bound = decay(rate)
-        return OpenTail(value, quantiles, *shape, bound, self.levels.step)
+            known: tuple[Number, float | None] = near_number(self.chain, enclosure(rate[0, 0])[0]), 0.0
+        else:
+            known = decay(rate)
+        return OpenTail(known[0], quantiles, *shape, near_bound(self.chain, known[1], 1.0), self.levels.step)
 
 
 def _flows(program: p.Program, levels: Levels) -> tuple[Fraction, Fraction]:

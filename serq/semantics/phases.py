@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from serq.ir.chain import NEAR, RateSymbol
+from serq.ir.chain import Approximation, Nearness, RateSymbol
 from serq.ir.laws import Law, PhaseType, convolution, erlang_mixture, h2_probability, mean, phase_type
 from serq.semantics.symbols import Amount, Undrawn, rational
 
@@ -25,7 +25,8 @@ class WorkLaws:
     def __init__(self, erlang: int | None = None) -> None:
         self.laws: list[WorkLaw] = []
         self.symbols: list[RateSymbol] = []
-        self.rounded: list[str] = []
+        self.rounded: dict[Approximation, None] = {}
+        """Irrational parameters, each once."""
         self.replaced: dict[str, None] = {}
         """The laws, by name, that something stands for."""
         self._fixed: dict[Fraction, Amount] = {}
@@ -90,20 +91,27 @@ class WorkLaws:
         """Whether an Erlang law, or a mixture of them, stands for some law that is not phase-type."""
         return bool(self._fixed or self.replaced)
 
-    def approximations(self) -> list[str]:
-        """What was put in the place of what, in words."""
-        out = [f"{text}: {NEAR}" for text in dict.fromkeys(self.rounded)]
+    def irrational(self, kind: Nearness, what: str) -> None:
+        """It is remembered that a rational stands for a parameter that is none."""
+        self.rounded.setdefault(Approximation(kind, what))
+
+    def approximations(self) -> list[Approximation]:
+        """What was put in the place of what."""
+        texts = []
         if self._fixed or "det" in self.replaced:
-            out.append(f"an Erlang law of {self._erlang} phases and the same mean stands for fixed work")
+            texts.append(f"an Erlang law of {self._erlang} phases and the same mean stands for fixed work")
         if "uniform" in self.replaced:
-            out.append(f"a mixture of Erlang laws of up to {self._erlang} phases and the same mean stands for ~uniform")
-        return out
+            texts.append(
+                f"a mixture of Erlang laws of up to {self._erlang} phases and the same mean stands for ~uniform"
+            )
+        return [*self.rounded, *(Approximation(Nearness.PHASES, text) for text in texts)]
 
     def _law(self, amount: Amount) -> WorkLaw:
         form = self._form(amount)
         for draw, _ in amount.terms:
             if draw.law.name == "h2" and h2_probability(draw.law.args[1])[1]:
-                self.rounded.append(f"the probability of a branch of ~h2 with cv2 = {draw.law.args[1]} is irrational")
+                what = f"the probability of a branch of ~h2 with cv2 = {draw.law.args[1]} is irrational"
+                self.irrational(Nearness.RATIONAL, what)
         draw, factor = amount.terms[0]
         shown = draw.text if len(amount.terms) == 1 and amount.constant == 0 else None
         symbols = []

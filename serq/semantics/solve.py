@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from serq.base.errors import LimitError, UsageError
+from serq.base.errors import LimitError, NoRationalsError, UsageError
 from serq.base.source import SourceFile
 from serq.ir.chain import Chain, Solution
 from serq.ir.expr import Number
@@ -60,7 +60,7 @@ def stationary(
         kind = "rational" if exact else "floating-point"
         raise UsageError(f"there is no {kind} method '{method}'; there are {', '.join(_methods(exact))}")
     if exact and is_rounded(chain):
-        raise UsageError(
+        raise NoRationalsError(
             "there is no rational solution: the probabilities of what happens while a clock runs are exponentials, "
             "which are irrational; solve in doubles"
         )

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from serq.ir import program as p
-from serq.ir.chain import Chain, Embedded, Transition
+from serq.ir.chain import Approximation, Chain, Embedded, Nearness, Transition
 from serq.semantics.between import spread
 from serq.semantics.events import Event, Events, Impulse, Outcome
 from serq.semantics.exploration import Exploration, ExploreOptions
@@ -162,12 +162,12 @@ class TimedExploration(Exploration):
             return words
         return (*words, "of sessions that are alike and stand together it only counts how many end in a slot")
 
-    def approximated(self) -> tuple[str, ...]:
-        """Which laws were replaced, in words."""
+    def approximated(self) -> tuple[Approximation, ...]:
+        """What was put in the place of what."""
         if not self._between:
             return super().approximated()
         what = "what happens while a clock runs has irrational probabilities (exponentials): doubles stand for them"
-        return (*super().approximated(), what)
+        return (*super().approximated(), Approximation(Nearness.EXPONENTIALS, what))
 
 
 def _mixed(shares: list[tuple[Fraction, Fraction]]) -> Fraction:

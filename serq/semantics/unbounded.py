@@ -9,7 +9,8 @@ From some level on, states and transitions must be the same up to the level. Why
 from collections.abc import Iterator
 from dataclasses import replace
 
-from serq.base.errors import LimitError
+from serq.base.diagnostics import Note
+from serq.base.errors import LimitError, OutsideFragmentError
 from serq.ir import expr as e
 from serq.ir import flow
 from serq.ir import program as p
@@ -39,6 +40,12 @@ def is_unlimited(program: p.Program, *, fixed_work: bool = False) -> bool:
         return False
     found = violations(program, fixed_work=fixed_work)
     return bool(found) and all(isinstance(d, OpenWithoutLimit) for d in found)
+
+
+def needs_a_limit(program: p.Program, why: str) -> OutsideFragmentError:
+    """The refusal of such a program, with a note."""
+    refused = [d for d in violations(program, fixed_work=True) if isinstance(d, OpenWithoutLimit)]
+    return OutsideFragmentError(program.source, [replace(d, notes=(Note(message=why),)) for d in refused])
 
 
 def levels_of(program: p.Program, options: ExploreOptions) -> Levels:

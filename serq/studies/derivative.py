@@ -12,7 +12,7 @@ from fractions import Fraction
 from serq.base.errors import LoadError, OutsideFragmentError, RunError, UsageError
 from serq.ir.chain import Chain, Ratio
 from serq.ir.program import Program
-from serq.pipeline import RATIONAL_BY_DEFAULT, SolveOptions, explore_chain
+from serq.pipeline import RATIONAL_BY_DEFAULT, SolveOptions, explore_chain, explore_finite
 from serq.semantics.generator import merged_rates
 from serq.semantics.sensitivity import Slope, slopes
 from serq.semantics.solve import is_rounded, stationary
@@ -39,7 +39,7 @@ def derivatives(program: Program, constant: str, reload: Reload, options: SolveO
     """
     at = _value(program, constant)
     points = points_at(at)
-    chain = explore_chain(program, options)
+    chain = explore_finite(program, options, f"a derivative (in `{constant}`)", instead=_DIFFERENCES)
     if is_rounded(chain):
         raise UsageError("the rates of this semi-Markov program are rounded: there is no exact derivative of them")
     exact = (chain.size <= RATIONAL_BY_DEFAULT if options.exact is None else options.exact) and not chain.is_near
@@ -51,12 +51,15 @@ def derivatives(program: Program, constant: str, reload: Reload, options: SolveO
     rates = _rate_slopes(constant, chains, found)
     rewards = _reward_slopes(chains, found)
     if found.is_rough:
-        why = "".join(f": {text}" for text in chain.approximated[:1])
+        why = "".join(f": {a.text}" for a in chain.approximated[:1])
         raise UsageError(f"the rates are no smooth function of `{constant}`, so there is no derivative in it{why}")
     answer = slopes(chain, solution, rates, rewards)
     if not found.is_exact:
         answer = tuple(Slope(s.measure, s.value, float(s.derivative)) for s in answer)
     return Derivatives(constant, at, answer)
+
+
+_DIFFERENCES = "without a limit `serq solve` finds the steady state where it can, and `serq price` differences of two"
 
 
 def _value(program: Program, constant: str) -> Fraction:

@@ -17,7 +17,7 @@ from serq.check.overrides import OverrideValue
 from serq.ir import program as p
 from serq.ir.chain import Chain, Solution
 from serq.ir.expr import Number
-from serq.pipeline import SolveOptions, explore_chain, in_rationals, limited, load_text
+from serq.pipeline import SolveOptions, explore_finite, in_rationals, limited, load_text
 from serq.semantics.counterfactual import Counterfactual, EventPrice, Solve
 from serq.semantics.solve import stationary
 from serq.syntax.parser import parse_expression
@@ -68,7 +68,7 @@ def with_event(program: p.Program, event: str, at: str | None) -> str:
 
 def counterfactual(program: p.Program, options: SolveOptions) -> Counterfactual:
     """The chain of a program made by `with_event`."""
-    chain = explore_chain(program, options)
+    chain = explore_finite(program, options, "the exact price of an event", instead=_BY_RUNS)
     if any(f"observe.{name}.rate" in chain.state_rewards for name in (KEPT, CHANGED)):
         raise LimitError(_WHILE_A_CLOCK_RUNS)
     return Counterfactual(chain, KEPT, CHANGED, _solver(program, options))
@@ -78,6 +78,9 @@ _WHILE_A_CLOCK_RUNS = (
     "the event happens while a clock runs, and of what exponential events do meanwhile only means are known: one event "
     "of a semi-Markov program has an exact price where it happens when a clock rings, or while none runs"
 )
+
+
+_BY_RUNS = "its price by simulation does not"
 
 
 def _solver(program: p.Program, options: SolveOptions) -> Solve:

@@ -12,11 +12,12 @@ from serq.ir.chain import Chain
 from serq.ir.expr import Number
 from serq.ir.program import Program
 from serq.ir.results import Estimate
-from serq.pipeline import SolveOptions, explore_chain, solve_chain
+from serq.pipeline import SolveOptions, explore_finite, solve_chain
 from serq.semantics.clocked_transient import at_instant
 from serq.semantics.continuous import not_beside_clocks
 from serq.semantics.first_passage import mean_times
 from serq.semantics.generator import merged_rates
+from serq.semantics.near_values import as_near_values, near_bound, near_number
 from serq.semantics.predicates import states_where
 from serq.semantics.transient import At, at_time, values_at
 
@@ -53,21 +54,26 @@ def passing(
     """
     if time is None and until is None:
         raise UsageError("say which time, or until which states")
-    chain = explore_chain(program, options, progress)
+    asked = "what happens by a time, or until some states are entered,"
+    chain = explore_finite(program, options, asked, progress)
     not_beside_clocks(chain, "--transient and --until are questions")
     start = _start(chain, program, initial, options)
-    estimates = () if time is None else values_at(chain, _at(chain, start, time), _METHOD[chain.embedded is None])
+    estimates: tuple[Estimate, ...] = ()
+    if time is not None:
+        found = values_at(chain, _at(chain, start, time), _METHOD[chain.embedded is None])
+        estimates = as_near_values(chain, found)
     if until is None:
         return Passing(chain, initial, time, until, estimates, None, None, None)
     target = states_where(chain, until)
     rows = merged_rates(chain)
     times = mean_times(rows, target)
-    mean_time: Number = sum((p * t for p, t in zip(start, times, strict=True) if p), Fraction(0))
+    mean_time = near_number(chain, sum((p * t for p, t in zip(start, times, strict=True) if p), Fraction(0)))
     if time is None:
         return Passing(chain, initial, time, until, estimates, mean_time, None, None)
-    found = _at(chain, start, time, target)
-    chance = float(sum(found.probabilities[i] for i in target))
-    return Passing(chain, initial, time, until, estimates, mean_time, min(chance, 1.0), found.bound)
+    entered = _at(chain, start, time, target)
+    chance = float(sum(entered.probabilities[i] for i in target))
+    chance_bound = near_bound(chain, entered.bound, 1.0)
+    return Passing(chain, initial, time, until, estimates, mean_time, min(chance, 1.0), chance_bound)
 
 
 _METHOD = {True: "uniformisation", False: "from instant to instant"}

@@ -13,7 +13,7 @@ Risks (2002), chapter 6).
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from serq.ir.chain import NEAR, Chain
+from serq.ir.chain import Chain, Nearness
 from serq.ir.expr import Number, double
 from serq.ir.measures import QUANTILES
 from serq.ir.results import Estimate
@@ -41,7 +41,7 @@ class Extrapolation:
 
 def stands_in(chain: Chain) -> bool:
     """Whether phases stand in the chain for work that is not phase-type."""
-    return any(" stands for " in text and not text.endswith(NEAR) for text in chain.approximated)
+    return chain.has(Nearness.PHASES)
 
 
 def extrapolate(coarse: Sequence[Estimate], fine: Sequence[Estimate]) -> tuple[Extrapolation, ...]:

@@ -118,7 +118,7 @@ def _exact(program: Program, task: Task) -> Outcome:
     solved = solve(program, task.solving)
     chain = solved.chain
     how = f"{chain.size} states, {solved.solution.method}"
-    notes = [*chain.truncated, *chain.approximated]
+    notes = [*chain.truncated, *(a.text for a in chain.approximated)]
     try:
         solved = with_distributions(solved, program, task.solving)
     except LimitError as error:

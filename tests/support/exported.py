@@ -26,7 +26,7 @@ def measures_of(export: PrismExport, answer: StormAnswer) -> dict[str, Fraction]
 def exact_answers(program: Program, largest: int = 400) -> dict[str, Fraction] | None:
     """The explorer's answers; None where there is no single steady state."""
     try:
-        solved = solve(program, SolveOptions(exact=True, states=largest))
+        solved = solve(program, SolveOptions(states=largest))
     except NoSteadyStateError:
         return None
     return {e.measure: Fraction(e.value) for e in solved.estimates if e.value is not None}

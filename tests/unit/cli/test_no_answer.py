@@ -157,3 +157,32 @@ def test_the_price_of_an_open_program_takes_the_limit_that_the_refusal_names(ser
     limited = serq(*change, "--limit", 1)  # M/M/1/1: lam / (lam + mu) jobs, lam = 0.8
     assert "price at svc: 4/153 = " in limited.out
     assert "the closed form agrees" in limited.out
+
+
+QUEUE = """let lam = 0.5;
+stage s : fifo;
+workload { arrive poisson(lam); }
+session { set t = now; run s (~exp(1)); observe x = now - t; }
+run { horizon 300; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("verb", "options", "said"),
+    [
+        (
+            "solve",
+            ["--derivative", "lam"],
+            "a derivative (in `lam`) needs a finite chain; without a limit `serq solve`",
+        ),
+        ("solve", ["--symbolic"], "`serq closed-form` has those"),
+        ("solve", ["--transient", "3"], "some states are entered, needs a finite chain"),
+        ("price", ["--do", "work := 0"], "its price by simulation does not"),
+        ("export", ["--drn"], "an export needs a finite chain"),
+    ],
+)
+def test_it_is_the_question_that_needs_a_finite_chain(serq, write, verb, options, said):
+    done = serq(verb, write(QUEUE), *options)
+    assert done.status == 1
+    assert said in done.err
+    assert "--limit K" in done.err

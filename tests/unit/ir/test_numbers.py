@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from serq.ir.numbers import as_json, short
+from serq.ir.numbers import as_given, as_json, near_one, short
 
 HUGE = Fraction(10) ** 400
 
@@ -24,3 +24,18 @@ HUGE = Fraction(10) ** 400
 def test_a_rational_is_shown_even_where_doubles_do_not_reach(value, text, double):
     assert short(value) == text
     assert as_json(value) == double
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(Fraction(1, 3), "0.3333333333"), (0.9999999999986667, "0.9999999999986667"), (1 - 1e-6, "0.999999"), (1.0, "1")],
+)
+def test_a_factor_next_to_one_is_told_from_it(value, text):
+    assert near_one(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(3.0, "3"), (2.9999999, "2.9999999"), (1234567.0, "1234567"), (1e6, "1e+06")]
+)
+def test_what_is_given_is_shown_as_such(value, text):
+    assert as_given(value) == text

@@ -1,6 +1,7 @@
 """Two conditions or one: a chain where the answer is known, cache models, and mean first passages."""
 
 from fractions import Fraction
+from itertools import pairwise
 from math import factorial
 
 import numpy as np
@@ -95,6 +96,27 @@ def test_a_well_that_is_almost_never_there_does_not_count() -> None:
     assert found.gap > metastability.GAP
     assert min(found.basins) < metastability.LIGHTEST
     assert found.verdict == "bimodal, not bistable"
+
+
+@pytest.mark.parametrize(
+    ("marginal", "modes"),
+    [
+        ([3, 3, 2, 5, 1], (0, 3)),
+        ([1, 2, 2, 3, 1], (3,)),
+        ([1, 2, 2, 2, 1, 4, 4], (1, 5)),
+        ([1, 1, 1], (0,)),
+        ([1, 2 + 4e-16, 2, 3, 3 - 4e-16], (3,)),
+    ],
+)
+def test_equal_neighbours_are_one_mode_where_they_are_higher_than_both_sides(marginal, modes) -> None:
+    """The marginal of a walk between neighbours, which balances in both directions at every step."""
+    weights = [Fraction(x) for x in marginal]
+    rows = birth_death([b / a for a, b in pairwise(weights)], [Fraction(1)] * (len(weights) - 1))
+    found = metastability.metastability(
+        merged_rates(make_chain(rows)), [w / sum(weights) for w in weights], range(len(weights))
+    )
+    assert found.modes == modes
+    assert (found.switching is not None) == (len(modes) > 1)
 
 
 def test_the_spectrum_of_independent_sessions() -> None:

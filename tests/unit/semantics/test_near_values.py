@@ -7,10 +7,12 @@ import pytest
 from running import program_of
 
 from serq import loads
+from serq.base.errors import UsageError
 from serq.compare.laws import with_distributions
 from serq.ir.laws import Law, h2_probability, phase_type
 from serq.pipeline import SolveOptions, solve
 from serq.studies.event import price_of_event
+from serq.studies.passing import passing
 
 QUEUE = """
 stage s : fifo ({servers});
@@ -60,6 +62,37 @@ def test_a_double_that_stands_for_a_constant_gives_no_bound():
     assert number.value == pytest.approx(answers(CLOSED.replace("MEAN", "1.4142135623730951"))["stage.s.number"].value)
 
 
+@pytest.mark.parametrize("limit", ["", " limit(2)"])
+def test_rationals_are_refused_where_they_would_be_of_another_program(limit):
+    program = program_of(QUEUE.format(servers=1, rate="0.5", cv2=4).replace("(0.5)", f"(0.5){limit}"))
+    with pytest.raises(UsageError, match=r"no rational solution: the probability of a branch of ~h2 .* is irrational"):
+        solve(program, SolveOptions(exact=True))
+    assert solve(program, SolveOptions(exact=False)).solution.bound
+
+
+@pytest.mark.parametrize("limit", ["", " limit(2)"])
+def test_the_bound_on_the_vector_is_one_for_the_program(limit):
+    solved = solve(program_of(QUEUE.format(servers=1, rate="0.5", cv2=4).replace("(0.5)", f"(0.5){limit}")))
+    assert isinstance(solved.solution.probabilities[0], Fraction)
+    assert 0 < solved.solution.bound < 1e-15
+
+
+def test_numbers_in_doubles_have_bounds_for_the_program_too():
+    text = CLOSED.replace("MEAN", "sqrt(2)")
+    solved = solve(program_of(text), SolveOptions(exact=False))
+    assert {e.bound for e in solved.estimates if e.value is not None} == {None}
+    assert solved.solution.bound is None
+    passed = passing(program_of(text), 2.0, None, "stage.s.number >= 2", SolveOptions())
+    assert isinstance(passed.mean_time, float)
+    assert passed.chance_bound is None
+
+
+def test_no_state_has_an_exact_probability():
+    result = loads(QUEUE.format(servers=1, rate="0.5", cv2=4).replace("(0.5)", "(0.5) limit(2)")).solve()
+    assert {type(p) for p in result.distribution().values()} == {float}
+    assert not [row for row in result.to_dict(states=True)["distribution"] if "exact" in row]
+
+
 def test_moments_of_a_law_are_near_too():
     text = QUEUE.format(servers=1, rate="0.5", cv2=4).replace("(0.5)", "(0.5) limit(3)")
     program, options = program_of(text), SolveOptions(distributions=True)
@@ -81,3 +114,10 @@ def test_no_rational_of_another_program_is_called_exact():
     assert "irrational" in model.symbolic().to_dict()["approximated"][0]
     priced = price_of_event(model.program, {}, "work := 0", None, SolveOptions())
     assert isinstance(priced.present, float)
+
+
+def test_the_price_of_a_change_is_a_double():
+    """By Pollaczek and Khinchine 2.85 - 1.75 sessions."""
+    changed = loads("let r = 1 / 2; " + QUEUE.format(servers=1, rate="r", cv2=4)).price({"r": "3 / 5"})
+    assert {type(c.difference) for c in changed.exact} == {float}
+    assert changed.prices["s"] == pytest.approx(1.1, rel=1e-13)
