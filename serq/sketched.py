@@ -24,7 +24,7 @@ class Sketched:
     profiles: tuple[Profile, ...] = ()
 
     def quantile(self, level: float) -> float:
-        """Right to 0.05 %."""
+        """Right to 0.05 %; NaN where it lies beyond the histogram."""
         return self.whole.quantile(level)
 
     def shares(self, value: float) -> Batches:
@@ -55,7 +55,8 @@ def _summary(sketch: Sketch, whole: Distribution) -> Summary:
         return Summary(count + sketch.undefined, reason="NaN was observed")
     if count == 0:
         return Summary(0, reason="nothing was observed in the window")
-    quantiles: dict[str, Any] = {name: whole.quantile(level) for name, level in QUANTILES.items()}
+    found = {name: whole.quantile(level) for name, level in QUANTILES.items()}
+    quantiles: dict[str, Any] = {name: None if math.isnan(x) else x for name, x in found.items()}
     plain = Summary(count, minimum=sketch.least, maximum=sketch.most, **quantiles)
     if not (math.isfinite(sketch.least) and math.isfinite(sketch.most)):
         return replace(plain, reason="an infinite value was observed")

@@ -41,7 +41,7 @@ EXP_HIGH, EXP_LOW = tuple(map(float, _EXP)), tuple(map(_rest, _EXP))
 
 
 def power(x: f64, y: f64) -> f64:
-    """Raise x to the power of y, as IEEE 754 has it, but NaN for a negative power of zero."""
+    """Raise x to the power of y, as IEEE 754 has it."""
     if 0.0 < x < INF and fabs(y) < INF:
         return positive_power(x, y)
     return power_outside(x, y)
@@ -62,7 +62,7 @@ def power_outside(x: f64, y: f64) -> f64:
     odd = fabs(y) < 2.0**53 and floor(y) == y and floor(0.5 * y) != 0.5 * y
     if x == 0.0:
         if y < 0.0:
-            return INF - INF
+            return -INF if odd and bits_of(x) >> 63 == 1 else INF
         return x if odd else 0.0
     if fabs(x) < INF and floor(y) != y:
         return INF - INF

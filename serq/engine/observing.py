@@ -8,13 +8,14 @@ of the buckets that share an exponent and the ten leading bits of the fraction, 
 from serq.codegen.lang import bits_of, cold, f64, fabs, i64
 from serq.engine.state import INF, SESSION_SUMS, STAGE_SUMS, Sim
 
-EXPONENTS = 96
-"""Powers of two that have buckets of their own, half of them below 1; what lies beyond joins the nearest."""
+EXPONENTS = 160
+"""Powers of two that have buckets of their own, from 2^-SMALLEST on; what lies beyond joins the nearest."""
+SMALLEST = 64
 PARTS = 1024
 SIDE = EXPONENTS * PARTS
 BUCKETS = 2 * SIDE + 1
 """Negative values first, the largest of them last; then zero; then positive values."""
-LOWEST = (1023 - EXPONENTS // 2) * PARTS
+LOWEST = (1023 - SMALLEST) * PARTS
 GROUP = 32
 """Neighbouring buckets that a profile counts as one: 32 groups for a power of two."""
 GROUPS = BUCKETS // GROUP + 1

@@ -4,9 +4,13 @@ from array import array
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from itertools import accumulate, compress, count, pairwise
+from math import nan
 from typing import NamedTuple
 
-from serq.engine.observing import BUCKETS, GROUP, GROUPS, LOWEST, SIDE, bucket_of
+from serq.engine.observing import BUCKETS, EXPONENTS, GROUP, GROUPS, LOWEST, SIDE, SMALLEST, bucket_of
+
+LEAST, MOST = 2.0**-SMALLEST, 2.0 ** (EXPONENTS - SMALLEST)
+"""Sizes between which observations have buckets of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,9 @@ class Distribution:
     most: float
 
     def quantile(self, level: float) -> float:
-        """The quantile, interpolated between order statistics, each right to 0.05 % within 2^-48 .. 2^48."""
+        """The quantile, interpolated between order statistics, each right to 0.05 %; NaN where one of them lies beyond
+        the powers of two that have buckets (2^-64 .. 2^96), and is no end that is known.
+        """
         rank = level * (self.counted[-1] - 1)
         part = rank % 1.0
         below = self._ordered(int(rank))
@@ -113,8 +119,24 @@ class Distribution:
 
     def _ordered(self, rank: int) -> float:
         """The observation with so many smaller ones."""
-        place = self.places[min(bisect_right(self.counted, rank), len(self.places) - 1)]
+        if self.least == self.most:
+            return self.least
+        at = min(bisect_right(self.counted, rank), len(self.places) - 1)
+        place = self.places[at]
+        if self._may_lie_beyond(place):
+            first, last = rank == 0, rank == self.counted[-1] - 1
+            return self.least if first else self.most if last else nan
         return min(max(middle_of(place), self.least), self.most)
+
+    def _may_lie_beyond(self, place: int) -> bool:
+        """Whether observations in this bucket may have joined it from beyond its edges."""
+        if place == 2 * SIDE:
+            return self.most >= MOST
+        if place == 0:
+            return self.least <= -MOST
+        if place == SIDE + 1:
+            return self.least < LEAST
+        return place == SIDE - 1 and self.most > -LEAST
 
     def up_to(self, value: float) -> int:
         """How many observations lie in the value's bucket or below it."""

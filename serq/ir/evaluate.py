@@ -101,7 +101,14 @@ class Doubles:
         except OverflowError:
             return -math.inf if name == "pow" and args[0] < 0 and args[1] % 2 == 1 else math.inf
         except ValueError:
-            return -math.inf if name == "ln" and args[0] == 0 else math.nan
+            return _at_zero(name, args) if args[0] == 0 else math.nan
+
+
+def _at_zero(name: e.FunctionName, args: tuple[float, ...]) -> float:
+    """The infinite value of a logarithm or a negative power of zero, with the sign that IEEE 754 gives it."""
+    if name == "ln":
+        return -math.inf
+    return math.copysign(math.inf, args[0]) if args[1] % 2 == 1 else math.inf
 
 
 def _smallest(*args: float) -> float:

@@ -10,7 +10,7 @@ A. Seila, Output data analysis, in J. Banks (ed.), Handbook of Simulation, 1998)
 import math
 from array import array
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Protocol
@@ -31,7 +31,7 @@ class Observations(Protocol):
         ...
 
     def quantile(self, level: float) -> float:
-        """The quantile of all observations together; there must be one, and none may be NaN."""
+        """The quantile of all observations together; none of them may be NaN. NaN where it is not known."""
         ...
 
     def shares(self, value: float) -> Batches:
@@ -71,6 +71,10 @@ def _cut(values: "array[float]", counts: Sequence[int]) -> tuple[Sequence[float]
     return tuple(sorted(values[a:b]) for a, b in pairwise(places))
 
 
+_BEYOND = "lie beyond the histogram of a compiled run, 2^-64 to 2^96 (`--engine reference` keeps all values)"
+BEYOND = f"observations of that rank {_BEYOND}"
+
+
 def quantiles_of(name: str, observed: Observations, confidence: float, over: Over) -> dict[str, Estimate]:
     """The quantiles of `serq.ir.measures.QUANTILES` by statistic."""
     summary = observed.summary
@@ -81,10 +85,18 @@ def quantiles_of(name: str, observed: Observations, confidence: float, over: Ove
     }
 
 
+def unknown_quantiles(name: str, estimates: Mapping[str, Estimate]) -> tuple[str, ...]:
+    """A remark on the quantiles of one name that lie beyond the histogram, where there are such."""
+    found = [statistic for statistic, estimate in estimates.items() if estimate.reason == BEYOND]
+    return (f"no {', '.join(found)} of {name}: {BEYOND}",) if found else ()
+
+
 def _quantile(measure: str, level: float, observed: Observations, confidence: float, over: Over, why: str) -> Estimate:
     if why:
         return Estimate(measure, "simulation", None, "quantile of all observations", reason=why)
     value = observed.quantile(level)
+    if math.isnan(value):
+        return Estimate(measure, "simulation", None, "quantile of all observations", reason=BEYOND)
     share = estimate(measure, observed.shares(value), confidence, over)
     method = f"quantile of all observations, {share.method}"
     if not math.isfinite(value) or share.half_width is None or share.degrees is None:
@@ -95,6 +107,8 @@ def _quantile(measure: str, level: float, observed: Observations, confidence: fl
         reason = "too few observations lie beyond it for an interval"
         return Estimate(measure, "simulation", value, method, reason=reason)
     half_width = 0.5 * (observed.quantile(high) - observed.quantile(low))
+    if math.isnan(half_width):
+        return Estimate(measure, "simulation", value, method, reason=f"no interval: its ends {_BEYOND}")
     error = half_width / student_quantile(confidence, share.degrees)
     return Estimate(
         measure, "simulation", value, method, half_width, confidence, error, share.degrees, reason=share.reason

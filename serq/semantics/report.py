@@ -16,7 +16,7 @@ from serq.ir.measures import measures_of
 from serq.ir.results import Estimate
 from serq.semantics.estimate import MOST_BATCHES, Over, estimate
 from serq.semantics.options import RunOptions
-from serq.semantics.quantiles import Observations, quantiles_of, samples_of
+from serq.semantics.quantiles import Observations, quantiles_of, samples_of, unknown_quantiles
 from serq.semantics.resolution import coarse_clock
 from serq.semantics.run_result import RunResult
 from serq.semantics.series import batches_of
@@ -162,7 +162,10 @@ def report_of(
         tuple(sections.pool(place) for place in range(len(program.pools))),
         tuple(Section(g.name, by_section["gauge", g.name], {}) for g in program.gauges),
         sections.sessions(),
-        remarks=coarse_clock(program, [r.counts for r in results], options.horizon),
+        remarks=(
+            *coarse_clock(program, [r.counts for r in results], options.horizon),
+            *(text for name in program.observes for text in unknown_quantiles(name, by_section["observe", name])),
+        ),
         observations=observations,
     )
 

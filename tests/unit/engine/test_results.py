@@ -50,6 +50,25 @@ def test_a_quantile_lies_between_the_ends():
     assert sketch.quantile(1.0) <= 1.0003
 
 
+def quantiles(values):
+    return [sketch_of(values).distribution().quantile(level) for level in (0.0, 0.5, 1.0)]
+
+
+@pytest.mark.parametrize("size", [1e15, 1e-15, 2.0**95, 2.0**-64])
+def test_quantiles_of_large_and_of_small_numbers(size):
+    assert quantiles([size, 1.25 * size, 1.5 * size]) == pytest.approx([size, 1.25 * size, 1.5 * size], rel=5e-4)
+    assert quantiles([-size, -1.25 * size, -1.5 * size]) == pytest.approx([-1.5 * size, -1.25 * size, -size], rel=5e-4)
+
+
+@pytest.mark.parametrize("size", [1e30, 1e-30, -1e30, -1e-30])
+def test_where_buckets_end_only_the_ends_are_known(size):
+    least, middle, most = quantiles([size, 1.5 * size, 2 * size])
+    assert (least, most) == (min(size, 2 * size), max(size, 2 * size))
+    assert math.isnan(middle)
+    assert quantiles([size, size]) == [size] * 3
+    assert quantiles([1.0, 1.0, size])[1] == pytest.approx(1.0, rel=5e-4)
+
+
 def test_the_part_of_a_group_is_that_of_all_observations():
     """Values of programs with clocks lie at a few places: half of the first group's are at 1, all of the next at 2."""
     distribution = sketch_of([1.0, 1.0, 1.01, 1.01, 2.0, 2.0]).distribution()

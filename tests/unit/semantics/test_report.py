@@ -9,6 +9,7 @@ from running import options, program_of, report, run
 from serq.base.version import __version__
 from serq.ir.fingerprint import fingerprint
 from serq.ir.measures import QUANTILES, measures_of
+from serq.pipeline import SimulateOptions, simulate
 from serq.semantics.replications import replicate
 from serq.semantics.report import estimates_of, report_of
 from serq.semantics.summary import Summary, quantile, summarise
@@ -126,6 +127,19 @@ def test_a_summary_scales_with_the_data_at_the_ends_of_the_range_of_doubles(expo
     assert scaled.mean == math.ldexp(plain.mean, exponent)
     assert scaled.cv2 == plain.cv2
     assert scaled.variance == (0.0 if exponent < 0 else math.inf)
+
+
+def test_a_quantile_beyond_the_histogram_has_no_value_and_the_report_says_so():
+    text = TEXT.replace(
+        "observe r = now - t0;", "observe r = ~choice(1: 1, 1e30: 3, 1e40: 1); observe big = ~choice(1e15: 1, 2e15: 1);"
+    )
+    found, _ = simulate(program_of(text), SimulateOptions())
+    unknown = found.estimate("observe.r.p50")
+    assert unknown.value is None
+    assert "beyond the histogram" in unknown.reason
+    assert [text for text in found.remarks if text.startswith("no p50, p90, p95, p99 of r: ")]
+    assert found.estimate("observe.r.mean").value > 1e30
+    assert found.estimate("observe.big.p99").value == pytest.approx(2e15, rel=5e-4)
 
 
 def test_summaries():
