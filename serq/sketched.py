@@ -10,6 +10,10 @@ from serq.ir.measures import QUANTILES
 from serq.semantics.estimate import Batches
 from serq.semantics.summary import Summary
 
+_OUT_OF_RANGE = "squares of what was observed lie beyond the range of doubles"
+_SMALLEST = 1e-290
+"""A smaller variance may have lost digits: squares below 2^-1022 have fewer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sketched:
@@ -60,9 +64,13 @@ def _summary(sketch: Sketch, whole: Distribution) -> Summary:
     plain = Summary(count, minimum=sketch.least, maximum=sketch.most, **quantiles)
     if not (math.isfinite(sketch.least) and math.isfinite(sketch.most)):
         return replace(plain, reason="an infinite value was observed")
+    if not math.isfinite(sketch.mean):
+        return replace(plain, reason=_OUT_OF_RANGE)
     plain = replace(plain, mean=sketch.mean)
     if count == 1:
         return replace(plain, reason="one observation has no variance")
     variance = sketch.square / (count - 1)
-    cv2 = variance / sketch.mean**2 if sketch.mean else None
+    if sketch.least < sketch.most and not _SMALLEST <= variance < math.inf:
+        return replace(plain, reason=_OUT_OF_RANGE)
+    cv2 = variance / sketch.mean / sketch.mean if sketch.mean else None
     return replace(plain, variance=variance, cv2=cv2, reason="" if sketch.mean else "the mean is 0")

@@ -118,7 +118,7 @@ class Resolver:
         if name == "now":
             return e.Builtin(name, span) if place.time else self._fault(s.TimeOutOfPlace(span=span, what=place.what))
         if not place.session:
-            return self._fault(s.AttributeOutOfPlace(span=span, name=name, what=place.what))
+            return self._fault(s.AttributeOutOfPlace(span=span, name=name, what=place.what, instead=place.readable))
         if name == "cached" and not place.cached:
             return self._fault(s.CachedOutsideHold(span=span))
         if name == "computed" and not place.computed:
@@ -129,7 +129,7 @@ class Resolver:
         if place.constant:
             return self._fault(n.NotConstant(span=span, what=place.what, thing=f"the session attribute `{name}`"))
         if not place.session:
-            return self._fault(s.AttributeOutOfPlace(span=span, name=name, what=place.what))
+            return self._fault(s.AttributeOutOfPlace(span=span, name=name, what=place.what, instead=place.readable))
         return e.Attr(name, span)
 
     def _not_a_value(self, name: str, span: Span) -> e.Expr:
@@ -181,11 +181,13 @@ class Resolver:
         name, span = node.name, node.span
         if place.constant:
             return self._fault(n.NotConstant(span=span, what=place.what, thing=f"the state: `{name}`"))
+        if not place.state:
+            return self._fault(s.StateOutOfPlace(span=span, name=name, what=place.what))
         is_pool = name in POOL_FACTS
         if not self._count(node, name, *((3, 3) if name == "price" else (1, 1))):
             return e.Builtin("now", span)
         if name == "cachedin" and not place.session:
-            return self._fault(s.AttributeOutOfPlace(span=span, name=name, what=place.what))
+            return self._fault(s.AttributeOutOfPlace(span=span, name=name, what=place.what, instead=place.readable))
         target = node.args[0]
         if not isinstance(target, a.Name | a.Member):
             kind = "pool" if is_pool else "stage"

@@ -35,10 +35,11 @@ class AttributeOutOfPlace(Diagnostic):
 
     code: ClassVar[str] = "SQ203"
     template: ClassVar[str] = "`{name}` is an attribute of a session and cannot be read in {what}"
-    hint_template: ClassVar[str] = "{what} belongs to no session: use constants and observables such as `queue(STAGE)`"
+    hint_template: ClassVar[str] = "{what} belongs to no session: use constants and {instead}"
 
     name: str
     what: str
+    instead: str
 
 
 class TimeOutOfPlace(Diagnostic):
@@ -82,3 +83,17 @@ class WorkloadStatement(Diagnostic):
 
     statement: str
     block: str
+
+
+class StateOutOfPlace(Diagnostic):
+    """An observable of a stage or pool in an expression that is no function of it."""
+
+    code: ClassVar[str] = "SQ208"
+    template: ClassVar[str] = "`{name}` cannot be read in {what}"
+    hint_template: ClassVar[str] = (
+        "the rate of a `ps` stage is a function of `n`, the number present there, and arrivals come whatever the "
+        "state: a session can look at it, and `end` at once"
+    )
+
+    name: str
+    what: str

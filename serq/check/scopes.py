@@ -44,19 +44,25 @@ def where_readable(name: ContextName) -> str:
 class Place:
     """What an expression may read and do.
 
-    `constant` places read numbers and lets only. `session`: there is a session whose attributes can be read. `time`:
-    `now` can be read. `draws`: it is evaluated once, so it may draw. `cached`: inside the body of a hold. `computed`:
-    inside a hold statement, header included.
+    `constant` places read numbers and lets only. `session`: there is a session whose attributes can be read. `state`:
+    stages and pools can be looked at. `time`: `now` can be read. `draws`: it is evaluated once, so it may draw.
+    `cached`: inside the body of a hold. `computed`: inside a hold statement, header included.
     """
 
     what: str
     constant: bool = False
     session: bool = False
+    state: bool = True
     time: bool = False
     draws: bool = False
     contexts: frozenset[ContextName] = frozenset()
     cached: bool = False
     computed: bool = True
+
+    @property
+    def readable(self) -> str:
+        """What can be read where there is no session, in words."""
+        return "observables such as `queue(STAGE)`" if self.state else "`now`" if self.time else "`n`"
 
 
 def constant(what: str) -> Place:
@@ -69,8 +75,8 @@ def gauge(name: str) -> Place:
     return Place(f"the gauge `{name}`")
 
 
-RENEWAL_GAP = Place("the gap between arrivals", time=True, draws=True)
-PS_RATE = Place("the rate of a `ps` stage", contexts=frozenset({"n"}))
+RENEWAL_GAP = Place("the gap between arrivals", state=False, time=True, draws=True)
+PS_RATE = Place("the rate of a `ps` stage", state=False, contexts=frozenset({"n"}))
 BUDGET = Place("the budget of a step stage", time=True, contexts=_PLAN)
 CHUNK = Place("the chunk of a step stage", time=True, contexts=_PLAN)
 COST = Place("the cost of a step stage", time=True, contexts=_COST)

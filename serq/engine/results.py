@@ -4,7 +4,7 @@ from array import array
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from itertools import accumulate, compress, count, pairwise
-from math import nan
+from math import inf, nan
 from typing import NamedTuple
 
 from serq.engine.observing import BUCKETS, EXPONENTS, GROUP, GROUPS, LOWEST, SIDE, SMALLEST, bucket_of
@@ -115,7 +115,8 @@ class Distribution:
         rank = level * (self.counted[-1] - 1)
         part = rank % 1.0
         below = self._ordered(int(rank))
-        return below if part == 0.0 else below + part * (self._ordered(int(rank) + 1) - below)
+        above = below if part == 0.0 else self._ordered(int(rank) + 1)
+        return below if above == below or below == -inf else below + part * (above - below)
 
     def _ordered(self, rank: int) -> float:
         """The observation with so many smaller ones."""

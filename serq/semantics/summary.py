@@ -70,6 +70,7 @@ def quantile(ordered: Sequence[float], level: float) -> float:
     place = level * (len(ordered) - 1)
     below = math.floor(place)
     part = place - below
-    if part == 0.0:
-        return ordered[below]
-    return ordered[below] + part * (ordered[below + 1] - ordered[below])
+    low = ordered[below]
+    if part == 0.0 or low == ordered[below + 1] or low == -math.inf:  # infinite ones have no difference
+        return low
+    return low + part * (ordered[below + 1] - low)

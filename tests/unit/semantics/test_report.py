@@ -118,6 +118,8 @@ def test_quantiles_interpolate():
     assert quantile([1.0, 2.0, 4.0], 0.5) == 2
     assert quantile([0.0, 10.0], 0.9) == 9
     assert quantile([0.0, 1.0, 2.0, 3.0], 1.0) == 3
+    assert quantile([1.0, math.inf, math.inf], 0.9) == quantile([1.0, math.inf], 0.5) == math.inf
+    assert quantile([-math.inf, -math.inf, 1.0], 0.1) == quantile([-math.inf, 1.0], 0.5) == -math.inf
 
 
 @pytest.mark.parametrize("exponent", [-1060, -600, 600, 1020])
@@ -140,6 +142,25 @@ def test_a_quantile_beyond_the_histogram_has_no_value_and_the_report_says_so():
     assert [text for text in found.remarks if text.startswith("no p50, p90, p95, p99 of r: ")]
     assert found.estimate("observe.r.mean").value > 1e30
     assert found.estimate("observe.big.p99").value == pytest.approx(2e15, rel=5e-4)
+
+
+@pytest.mark.parametrize(
+    "size", ["1e200", "-1e200", "1e-200", "~choice(1e200: 1, 2e200: 1)", "~choice(1e-200: 1, 2e-200: 1)"]
+)
+def test_numbers_whose_squares_are_no_doubles_are_observed_all_the_same(size):
+    found, _ = simulate(program_of(TEXT.replace("observe r = now - t0;", f"observe r = {size};")), SimulateOptions())
+    summary = found.observes[0].summary
+    assert 0.999 < found.estimate("observe.r.mean").value / summary.minimum < 2
+    assert summary.cv2 == (None if "choice" in size else 0.0)
+    assert bool(summary.reason) == ("choice" in size)
+
+
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_quantiles_of_infinite_values(engine, sign):
+    text = TEXT.replace("observe r = now - t0;", f"observe r = {sign} / (serial - serial);")
+    found, _ = simulate(program_of(text), SimulateOptions(engine=engine))
+    assert [found.estimate(f"observe.r.{name}").value for name in QUANTILES] == [sign * math.inf] * len(QUANTILES)
 
 
 def test_summaries():
