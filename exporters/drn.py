@@ -7,7 +7,7 @@ divides by the exit rate of every state, and dies of a zero.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from serq.exporters.explored import Explored, explored, map_text, properties_text
+from serq.exporters.explored import Explored, explored, map_text, properties_text, rationals_of
 from serq.ir.chain import Chain
 
 
@@ -24,7 +24,7 @@ class Drn:
         return {
             f"{stem}.drn": drn_text(ready),
             f"{stem}.props": properties_text(subject, ready),
-            f"{stem}.map.json": map_text(subject, ready, {"format": self.name, "numbers": "rationals, exact"}),
+            f"{stem}.map.json": map_text(subject, ready, {"format": self.name, "numbers": rationals_of(subject)}),
         }
 
 

@@ -7,9 +7,9 @@ comments: older versions refuse them.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain
+from itertools import chain as joined
 
-from serq.exporters.explored import Explored, explored, map_text, properties_text
+from serq.exporters.explored import Explored, explored, map_text, properties_text, rationals_of
 from serq.exporters.numerals import Numerals, is_exact_decimal, numeral
 from serq.ir.chain import Chain
 
@@ -36,7 +36,9 @@ class Explicit:
             ending = ".srew" if len(ready.rewards) == 1 else f"{number}.srew"
             texts[stem + ending] = self._rewards(ready, identifier)
         texts[f"{stem}.props"] = properties_text(subject, ready)
-        texts[f"{stem}.map.json"] = map_text(subject, ready, {"format": self.name, "numbers": self._numbers(ready)})
+        texts[f"{stem}.map.json"] = map_text(
+            subject, ready, {"format": self.name, "numbers": self._numbers(subject, ready)}
+        )
         return texts
 
     def _transitions(self, ready: Explored) -> str:
@@ -58,12 +60,12 @@ class Explicit:
     def _numeral(self, value: Fraction) -> str:
         return numeral(value, self.numerals)
 
-    def _numbers(self, ready: Explored) -> str:
+    def _numbers(self, chain: Chain, ready: Explored) -> str:
         if self.numerals == "rational":
-            return "rationals, exact"
-        values = chain(ready.rates.numbers.table, *(column.table for column in ready.rewards.values()))
+            return rationals_of(chain)
+        values = joined(ready.rates.numbers.table, *(column.table for column in ready.rewards.values()))
         exact = all(is_exact_decimal(x) for x in values)
-        return "decimals, exact" if exact else "decimals, some rounded to the nearest double"
+        return "decimals, exact" if exact and not chain.is_near else "decimals, some rounded to the nearest double"
 
 
 def _labels(ready: Explored) -> str:

@@ -5,7 +5,8 @@ average in one stay in place of what it earns per unit of time, and a reward `ti
 divided.
 
 Rewards are lowered to rates per state, the only kind that PRISM and Storm read alike in every format. A reward that
-no state earns is left out, because Storm cannot answer about an empty reward structure; the map lists it.
+no state earns is left out, because Storm cannot answer about an empty reward structure; the map lists it, and no
+formula of a measure names it.
 """
 
 import json
@@ -27,7 +28,8 @@ state. It is left after a mean time of 1 and never entered, so it changes no lon
 @dataclass(frozen=True)
 class Explored:
     """`rates[i]` maps targets to rates in ascending order, self-loops included. `labels` and `rewards` go by
-    identifier; `unearned` are the names of rewards that are zero everywhere. `discrete`: the rates are probabilities.
+    identifier; `earned` are their names, `unearned` those of rewards that are zero everywhere. `discrete`: the rates
+    are probabilities.
     """
 
     states: Sequence[str]
@@ -37,6 +39,7 @@ class Explored:
     rewards: Mapping[str, Column]
     names: NameMap = field(compare=False)
     unearned: tuple[str, ...] = ()
+    earned: frozenset[str] = frozenset()
     discrete: bool = False
 
     @property
@@ -57,10 +60,11 @@ def explored(chain: Chain) -> Explored:
     start = {state: probability for state, probability in chain.initial if probability}
     several = len(start) > 1
     rewards: dict[str, Column] = {}
-    unearned = []
+    earned, unearned = [], []
     for name, column in _columns(chain) if arrays is None else arrays.columns():
         if column.any():
             rewards[names.identifier(name, "reward")] = column.extended(Fraction(0)) if several else column
+            earned.append(name)
         else:
             unearned.append(name)
     return Explored(
@@ -71,6 +75,7 @@ def explored(chain: Chain) -> Explored:
         rewards,
         names,
         tuple(unearned),
+        frozenset(earned),
         discrete=chain.embedded is not None,
     )
 
@@ -111,6 +116,11 @@ def _columns(chain: Chain) -> Iterator[tuple[str, Column]]:
         yield name, Column.of(vector)
 
 
+def rationals_of(chain: Chain) -> str:
+    """What the map says of numbers that are written as the rationals that they are."""
+    return "rationals, next to irrational numbers of the program" if chain.is_near else "rationals, exact"
+
+
 LARGEST_MAP = 20_000
 """States up to which the map says what each of them is."""
 
@@ -128,6 +138,7 @@ def map_text(chain: Chain, ready: Explored, extra: Mapping[str, object]) -> str:
         "unearned_rewards": list(ready.unearned),
         "lumped": list(chain.lumped),
         "truncated": list(chain.truncated),
+        "approximated": [a.text for a in chain.approximated],
         "size": ready.size,
         "states": [
             {"index": i, "state": text, "lines": list(chain.lines.get(i, ()))}
@@ -141,20 +152,37 @@ def _measure(ratio: Ratio, ready: Explored) -> dict[str, object]:
     names = ready.names
     return {
         "measure": ratio.measure,
-        "terms": [{"weight": str(weight), "reward": names.identifier(name, "reward")} for weight, name in ratio.terms],
+        "terms": [
+            {"weight": str(weight), "reward": names.identifier(name, "reward")}
+            for weight, name in _earned(ratio, ready)
+        ],
         "per": _below(ratio, ready),
+        **({"reason": NEVER} if _never(ratio, ready) else {}),
     }
+
+
+NEVER = "no value: it is about an event that never happens"
+
+
+def _earned(ratio: Ratio, ready: Explored) -> list[tuple[Fraction, str]]:
+    """The terms of a measure without those that are zero, whose rewards are in no file; none where it has no value."""
+    return [] if _never(ratio, ready) else [(weight, name) for weight, name in ratio.terms if name in ready.earned]
+
+
+def _never(ratio: Ratio, ready: Explored) -> bool:
+    """Whether the measure is one per event, and the event never happens."""
+    return ratio.per is not None and ratio.per not in ready.earned
 
 
 def _below(ratio: Ratio, ready: Explored) -> str | None:
     """The reward that a measure is divided by."""
     below = TIME if ratio.per is None and ready.discrete else ratio.per
-    return None if below is None else ready.names.identifier(below, "reward")
+    return None if below is None or below not in ready.earned else ready.names.identifier(below, "reward")
 
 
 def properties_text(chain: Chain, ready: Explored) -> str:
     """`.props`: one long-run average per reward, and above them how the measures are made from these."""
-    lines = []
+    lines = [f"// approximated: {a.text}" for a in chain.approximated]
     for ratio in chain.ratios:
         if isinstance(ratio, Ratio):
             lines.append(f"// {ratio.measure} = {_formula(ratio, ready)}")
@@ -163,12 +191,14 @@ def properties_text(chain: Chain, ready: Explored) -> str:
 
 
 def _formula(ratio: Ratio, ready: Explored) -> str:
-    names, below = ready.names, _below(ratio, ready)
+    if _never(ratio, ready):
+        return NEVER
+    names, below, earned = ready.names, _below(ratio, ready), _earned(ratio, ready)
     terms = " + ".join(
         names.identifier(name, "reward") if weight == 1 else f"{weight} * {names.identifier(name, 'reward')}"
-        for weight, name in ratio.terms
+        for weight, name in earned
     )
     if below is None or not terms:
         return terms or "0"
-    top = f"({terms})" if len(ratio.terms) > 1 else terms
+    top = f"({terms})" if len(earned) > 1 else terms
     return f"{top} / {below}"

@@ -212,6 +212,14 @@ def _dropped(out: Layout) -> str | None:
     return None
 
 
+def irrational_branches(program: p.Program, partial: Partial) -> list[str]:
+    """What the text says of hyperexponential draws whose branches have irrational probabilities."""
+    draws = [d for step in program.code if isinstance(step, p.Run) for d in e.draws(step.work) if d.law == "h2"]
+    values = dict.fromkeys(partial.number(d.args[1]) for d in draws)
+    what = "have irrational probabilities: rationals next to them are here."
+    return [f"With cv2 = {x} the branches of ~h2 {what}" for x in values if h2_probability(x)[1]]
+
+
 def phases(work: e.Draw, partial: Partial) -> tuple[Phase, ...]:
     """The phases of an exponential, Erlang or hyperexponential draw, rates as expressions in the constants."""
     one = number(1)

@@ -18,7 +18,7 @@ from serq.exporters.errors import NoCounterForm, NoPopulationBound, NotSymbolicE
 from serq.exporters.formulas import Formulas
 from serq.exporters.gathering import check_beginnings, check_gathering, gathered, gathering_place
 from serq.exporters.initial import chosen_at_random, initial_values
-from serq.exporters.layout import Layout, layout
+from serq.exporters.layout import Layout, irrational_branches, layout
 from serq.exporters.moves import Move, Moves
 from serq.exporters.names import NameMap
 from serq.exporters.observables import observing
@@ -334,6 +334,7 @@ class _Writer:
         if self.home:
             stage = self.program.stages[self.home[0].stage].name
             lines.append(f"All sessions begin at {stage}, wherever the program does. Long-run values are the same.")
+        lines += irrational_branches(self.program, self.automaton.partial)
         for line in self.layout.lines():
             if line.word:
                 room = int(math.log(WIDEST_WORD, line.base))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from serq.exporters.explored import Explored, explored, map_text, properties_text
+from serq.exporters.explored import Explored, explored, map_text, properties_text, rationals_of
 from serq.exporters.properties import plain_number
 from serq.exporters.text import ATOM, PRODUCT, Piece, literal
 from serq.ir.chain import Chain
@@ -34,7 +34,7 @@ class SlottedPrism:
         return {
             f"{stem}.prism": self._model(subject, ready, stem),
             f"{stem}.props": self._properties(subject, ready),
-            f"{stem}.map.json": map_text(subject, ready, {"format": self.name, "numbers": "rationals, exact"}),
+            f"{stem}.map.json": map_text(subject, ready, {"format": self.name, "numbers": rationals_of(subject)}),
         }
 
     def _model(self, chain: Chain, ready: Explored, stem: str) -> str:

@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from serq.exporters.columns import Column, Places
-from serq.exporters.explored import Explored, explored, map_text, properties_text
+from serq.exporters.explored import Explored, explored, map_text, properties_text, rationals_of
 from serq.exporters.target import Content
 from serq.ir.chain import Chain
 
@@ -39,7 +39,7 @@ class Umb:
         return {
             f"{stem}.umb": umb_bytes(ready),
             f"{stem}.props": properties_text(subject, ready),
-            f"{stem}.map.json": map_text(subject, ready, {"format": self.name, "numbers": "rationals, exact"}),
+            f"{stem}.map.json": map_text(subject, ready, {"format": self.name, "numbers": rationals_of(subject)}),
         }
 
 

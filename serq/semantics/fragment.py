@@ -280,9 +280,18 @@ def _work(kind: Kind, span: Span, fixed_work: bool) -> Iterator[Diagnostic]:
     what = " and ".join(dict.fromkeys(s.text for s in sources))
     general = [s.text for s in sources if s.text not in ("~exp", "~erlang", "~h2")]
     if general:
-        yield errors.GeneralWork(span=span, what=" and ".join(dict.fromkeys(general)), notes=notes)
+        laws = " and ".join(dict.fromkeys(general))
+        of = "a function of " if Shape.OPAQUE in kind.shapes else ""
+        plain = (Note(message=_A_PLAIN_GEOMETRIC),) if of and "~geometric" in general else ()
+        yield errors.GeneralWork(span=span, what=of + laws, notes=(*notes, *plain))
     else:
         yield errors.CompositeWork(span=span, what=what, notes=notes)
+
+
+_A_PLAIN_GEOMETRIC = (
+    "where time goes in slots a plain ~geometric is admitted; a function of it that has finitely many values, as "
+    "`min(3, ~geometric(q))` has, is a ~choice among them"
+)
 
 
 def _reused_draws(control: Control, clocks: bool) -> Iterator[Diagnostic]:

@@ -1,10 +1,14 @@
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import hand_chains
 
-from serq.exporters.explored import START, explored, map_text, properties_text
-from serq.ir.chain import Ratio, Unmapped
+from serq.exporters.drn import Drn
+from serq.exporters.explicit import Explicit
+from serq.exporters.explored import NEVER, START, explored, map_text, properties_text, rationals_of
+from serq.exporters.umb import Umb
+from serq.ir.chain import Approximation, Nearness, Ratio, Unmapped
 
 make = hand_chains.make_chain
 
@@ -33,6 +37,39 @@ def test_a_reward_that_nobody_earns_is_left_out_and_listed():
     ready = explored(make([{1: 1}, {0: 1}], rewards={"n": [0, 1], "zero": [0, 0]}))
     assert set(ready.rewards) == {"n"}
     assert ready.unearned == ("zero",)
+
+
+def test_formulas_name_no_reward_that_is_in_no_file():
+    one = Fraction(1)
+    ratios = [
+        Ratio("sum", ((one, "n"), (one, "zero"))),
+        Ratio("none", ((one, "zero"),)),
+        Ratio("absent", ((one, "nowhere"), (one, "n")), "n"),
+        Ratio("never", ((one, "n"),), "zero"),
+    ]
+    chain = make([{1: 1}, {0: 1}], rewards={"n": [0, 1], "zero": [0, 0]}, ratios=ratios)
+    ready = explored(chain)
+    lines = properties_text(chain, ready).splitlines()
+    assert lines == ["// sum = n", "// none = 0", "// absent = n / n", f"// never = {NEVER}", 'R{"n"}=? [ S ];']
+    data = json.loads(map_text(chain, ready, {}))
+    assert {t["reward"] for m in data["measures"] for t in m["terms"]} == set(data["names"]) == {"n"}
+    assert {m["measure"]: m["per"] for m in data["measures"]} == {
+        "sum": None,
+        "none": None,
+        "absent": "n",
+        "never": None,
+    }
+    assert data["measures"][3]["reason"] == NEVER
+
+
+def test_files_say_what_was_approximated():
+    plain = make([{1: 1}, {0: 1}], rewards={"n": [0, 1]})
+    near = replace(plain, approximated=(Approximation(Nearness.RATIONAL, "a number is irrational"),))
+    assert properties_text(near, explored(near)).startswith("// approximated: a number is irrational: a rational next")
+    assert len(json.loads(map_text(near, explored(near), {}))["approximated"]) == 1
+    assert rationals_of(plain) == "rationals, exact"
+    for target in (Drn(), Umb(), Explicit("rational"), Explicit()):
+        assert "exact" not in json.loads(target.emit(near, "x")["x.map.json"])["numbers"]
 
 
 def test_a_random_start_gets_a_state_of_its_own():

@@ -347,3 +347,11 @@ def test_file_names_that_a_shell_would_split_are_quoted() -> None:
     prism, storm = done.commands
     assert prism == "prism 'two words.prism' 'two words.props' -exact"
     assert storm.startswith("storm --prism 'two words.prism' --prop 'two words.props'")
+
+
+@pytest.mark.parametrize(("cv2", "said"), [("4", True), ("17 / 8", False), ("5 / 3", False)])
+def test_irrational_branches_are_told(cv2: str, said: bool) -> None:
+    text = "stage s : fifo; stage z : delay; workload { arrive closed(2); } "
+    text += f"session {{ loop {{ run s (~h2(1, {cv2})); run z (~exp(2)); }} }}"
+    model = Prism().export(load_text(text).program).model
+    assert ("irrational" in model) == said

@@ -224,3 +224,13 @@ def test_a_serving_model_gives_every_reason_with_its_line() -> None:
     assert "the reuse of this hold" in also
     assert set(shown) == {"SQ604", "SQ605", "SQ607", "SQ609", "SQ612"}
     assert list(found) == sorted(found, key=lambda d: (d.span, d.code))
+
+
+def test_a_function_of_a_geometric_draw_is_told_from_the_draw() -> None:
+    slots = "stage s : fifo; stage d : delay; workload { arrive closed(3); } "
+    slots += "session { loop { WORK run d (~geometric(0.5)); } }"
+    assert codes(slots.replace("WORK", "run s (~geometric(0.3));")) == []
+    (found,) = violations(load_text(slots.replace("WORK", "run s (min(3, ~geometric(0.3)));")).program)
+    assert "a function of ~geometric" in found.message
+    assert "is a ~choice among them" in found.notes[0].message
+    assert codes(slots.replace("WORK", "run s (~choice(1: 0.3, 2: 0.21, 3: 0.49));")) == []
