@@ -5,7 +5,7 @@ they are counted in rationals, so that `0.1:0.5:0.1` has five values and the las
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
@@ -26,8 +26,8 @@ class GridError(PlacelessError):
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One constant and the expressions that stand for it, in their order. `whole`: all were written as whole numbers,
-    so that values between them must be whole too.
+    """One constant and the expressions that stand for it, in their order. `whole`: all were written as whole numbers
+    (`1`, not `1.0`), so that values between them must be whole too.
     """
 
     name: str
@@ -46,17 +46,24 @@ def parse_axis(text: str) -> Axis:
     if not equals or not name.isidentifier():
         raise _wrong(text, "it takes NAME=VALUES")
     values: list[str] = []
+    whole = True
     for item in split(spec, ","):
-        values += _values(text, [part.strip() for part in split(item, ":")])
+        parts = [part.strip() for part in split(item, ":")]
+        whole = whole and all(map(_is_whole, parts))
+        values += _values(text, parts)
         if len(values) > MOST_VALUES:
             raise _wrong(text, f"that is more than {MOST_VALUES} values")
-    return axis(name, values)
+    return replace(axis(name, values), whole=whole)
 
 
 def axis(name: str, values: Iterable[object]) -> Axis:
     """The axis of these values: numbers or texts of expressions. What is there twice counts once."""
     texts = tuple(dict.fromkeys(_text(value) for value in values))
-    return Axis(name, texts, all(text.lstrip("-").isdigit() for text in texts))
+    return Axis(name, texts, all(map(_is_whole, texts)))
+
+
+def _is_whole(text: str) -> bool:
+    return text.removeprefix("-").isdigit()
 
 
 def points(axes: Sequence[Axis]) -> tuple[Values, ...]:

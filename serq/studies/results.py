@@ -112,7 +112,7 @@ class Bend:
 
 @dataclass(frozen=True)
 class StudyResult:
-    """A study that is done. `computed` tasks were worked on now, `reused` were there before."""
+    """A study that is done. `computed` tasks were worked on now, `reused` were there before. `remark`: on all of it."""
 
     plan: Plan
     measures: tuple[Measure, ...]
@@ -121,6 +121,7 @@ class StudyResult:
     tests: int
     computed: int = 0
     reused: int = 0
+    remark: str = ""
 
     @property
     def axis(self) -> str:

@@ -1,7 +1,7 @@
 """A study from its plan to its result: plan the points, do what is not done yet, compare, look for knees."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from serq.base.errors import LimitError
@@ -41,15 +41,29 @@ def study(plan: Plan, work: Work = Work()) -> StudyResult:
     plan = plan.checked()
     done = _Done(plan, work)
     grid = list(points(plan.axes))
-    results = done.points(grid)
+    results = _distinct(done.points(grid))
     left = plan.refine
     while left > 0:
         more = _more(plan, results, left)
         if not more:
             break
         left -= max(sum(1 for m in more if m[1:] == line) for line in {m[1:] for m in more})
-        results = _in_order(plan, [*results, *done.points(more)])
-    return _judged(plan, results, done)
+        results = _in_order(plan, _distinct([*results, *done.points(more)]))
+    remark = _why_not(plan, results) if left == plan.refine > 0 else ""
+    return replace(_judged(plan, results, done), remark=remark)
+
+
+def _distinct(results: Sequence[PointResult]) -> list[PointResult]:
+    """The results without those at values that are the numbers of others, such as `2/2` after `1`, for every policy."""
+    by_values: dict[Values, list[PointResult]] = {}
+    for result in results:
+        by_values.setdefault(result.planned.values, []).append(result)
+    kept: dict[object, list[PointResult]] = {}
+    for values, found in by_values.items():
+        loads = all(result.planned.program is not None for result in found)
+        numbers = tuple(tuple(result.planned.numbers.items()) for result in found)
+        kept.setdefault(numbers if loads else values, found)
+    return [result for found in kept.values() for result in found]
 
 
 class _Done:
@@ -152,18 +166,33 @@ def _differences(
 # -- refining --------------------------------------------------------------------------------------------------------
 
 
-def _more(plan: Plan, results: Sequence[PointResult], left: int) -> list[Values]:
-    """Further points where the first measure shown bends most, at most `left` on each line of the first axis."""
-    measure = shown(plan)[0]
-    first = plan.axes[0]
-    lines = dict.fromkeys(result.planned.values[1:] for result in results)
-    out: list[Values] = []
-    for line in lines:
-        best: dict[Fraction, float] = {}
+def _why_not(plan: Plan, results: Sequence[PointResult]) -> str:
+    """Why no point was added, in words."""
+    name, measure = plan.axes[0].name, shown(plan)[0].name
+    if plan.axes[0].whole and any(map(len, _bent(plan, results, whole=False).values())):
+        between = "there is none left between them; written as 1.0 they may be any numbers"
+        return f"--refine added no point: the values of {name} are whole numbers as they are written, and {between}"
+    return f"--refine added no point: {measure} is all but straight between neighbours, or has no value"
+
+
+def _bent(plan: Plan, results: Sequence[PointResult], whole: bool) -> dict[Values, dict[Fraction, float]]:
+    """By line of the first axis, the places for further points, and how much the first measure shown bends there."""
+    measure, name = shown(plan)[0], plan.axes[0].name
+    out: dict[Values, dict[Fraction, float]] = {}
+    for line in dict.fromkeys(result.planned.values[1:] for result in results):
+        best = out.setdefault(line, {})
         for place in range(len(plan.policies)):
             points_of_line = [r for r in results if r.planned.values[1:] == line and r.planned.policy == place]
-            for bent, middle in bent_intervals(curve(points_of_line, first.name, measure.name), first.whole):
+            for bent, middle in bent_intervals(curve(points_of_line, name, measure.name), whole):
                 best[middle] = max(bent, best.get(middle, 0.0))
+    return out
+
+
+def _more(plan: Plan, results: Sequence[PointResult], left: int) -> list[Values]:
+    """Further points where the first measure shown bends most, at most `left` on each line of the first axis."""
+    first = plan.axes[0]
+    out: list[Values] = []
+    for line, best in _bent(plan, results, first.whole).items():
         ranked = sorted(best, key=lambda x: (-best[x], x))
         chosen = [x for x in ranked if best[x] > best[ranked[0]] / 2][:left]
         out += [((first.name, number_text(x)), *line) for x in chosen]

@@ -203,7 +203,8 @@ def remark_lines(study: StudyResult) -> list[str]:
         for method, outcome in point.outcomes.items():
             if outcome.remark:
                 remarks.setdefault((method, outcome.remark), []).append(_place(study, point))
-    return [f"{TITLES[method]} {_few(places)}: {text}" for (method, text), places in remarks.items()]
+    of_points = [f"{TITLES[method]} {_few(places)}: {text}" for (method, text), places in remarks.items()]
+    return [*of_points, *([study.remark] if study.remark else [])]
 
 
 def failed_lines(study: StudyResult) -> list[str]:

@@ -33,9 +33,24 @@ class Column:
         """Whether the column may hold this."""
         return self.least <= value <= self.most and (not self.whole or value == math.floor(value))
 
+    def reads(self, cell: Any) -> bool:
+        """Whether the column may hold what stands in the cell."""
+        try:
+            return self.holds(float(cell))
+        except (ValueError, TypeError, OverflowError):
+            return False
 
-_LARGEST = 2.0**53
-"""Whole numbers are exact in a double up to this."""
+    def wanted(self, cell: Any) -> str:
+        """In words what should stand there instead of what does."""
+        try:
+            large = self.most == _LARGEST < float(cell)
+        except (ValueError, TypeError, OverflowError):
+            large = isinstance(cell, int)
+        return f"{self.words}, below 2^53" if large else self.words
+
+
+_LARGEST = 2.0**53 - 1
+"""Larger whole numbers are not told from their neighbours in a double."""
 
 COLUMNS = {
     "turn": Column(0, _LARGEST, True, "whole number, 0 or more"),
@@ -111,7 +126,7 @@ class RowReader:
                 fine, words = bool(text), "name of a session"
             else:
                 column = COLUMNS.get(name, _EXTRA)
-                fine, words = _reads(cell, column), column.words
+                fine, words = column.reads(cell), column.wanted(cell)
             if not fine:
                 self.faults.append(BadCell(span=locate(place), row=row, column=name, value=text, expected=words))
 
@@ -119,10 +134,3 @@ class RowReader:
         """The file is at its end: there must have been rows."""
         if not len(self.builder) and not self.faults:
             self.faults.append(EmptyTrace(span=Span(1, 1, 1, 2)))
-
-
-def _reads(cell: Any, column: Column) -> bool:
-    try:
-        return column.holds(float(cell))
-    except (ValueError, TypeError, OverflowError):
-        return False

@@ -82,7 +82,7 @@ class Record:
                 return number
         except (TypeError, ValueError, OverflowError):
             pass
-        return self.refuse(name, column.words)
+        return self.refuse(name, column.wanted(value))
 
     def refuse(self, name: str, expected: str) -> NoReturn:
         """Note that the value is not what is expected, and leave the record."""

@@ -16,7 +16,7 @@ from serq.studies.plan import Plan
 from serq.studies.study import Work, study
 from serq.studies.tables import csv_text, records, study_data
 from serq.studies.tasks import work
-from serq.studies.words import missing_lines
+from serq.studies.words import missing_lines, remark_lines
 
 NUMBER = "stage.svc.number"
 
@@ -176,6 +176,24 @@ def test_refining_puts_points_where_the_curve_bends() -> None:
 def test_a_straight_line_is_not_refined() -> None:
     done = study(plan("N=1,11,21", methods=("closed",), measures=("stage.think.sojourn",), refine=3))
     assert len(done.points) == 3
+    assert "stage.think.sojourn is all but straight" in remark_lines(done)[-1]
+
+
+def test_whole_numbers_that_leave_no_room_are_told() -> None:
+    asked = {"methods": ("closed",), "measures": ("stage.svc.throughput",), "refine": 2}
+    done = study(plan("mu=1:4", **asked))
+    assert len(done.points) == 4
+    assert "written as 1.0 they may be any numbers" in remark_lines(done)[-1]
+    done = study(plan("mu=1.0:4", **asked))
+    assert len(done.points) > 4
+    assert not done.remark
+
+
+def test_values_that_are_the_same_number_are_one_point() -> None:
+    done = study(plan("mu=1,2/2,0.5,0.5+0,N/4,1.0", "N=2,4", methods=("closed",), measures=("stage.svc.number",)))
+    assert [dict(p.planned.values) for p in done.points] == [
+        {"mu": mu, "N": n} for mu in ("1", "0.5") for n in ("2", "4")
+    ]
 
 
 def test_saturation_and_knees() -> None:

@@ -96,7 +96,21 @@ FAULTS = [
     (HEADER + "0,1,5,1,,0\n", "SQ711", (2, 9, 10), "row 1, column `think`: '' is no number of seconds, 0 or more"),
     (HEADER + "0,1,5,1,0,2\n", "SQ711", (2, 11, 12), "row 1, column `forced`: '2' is no 0 or 1"),
     (HEADER + ",1,5,1,0,0\n", "SQ711", (2, 1, 2), "row 1, column `session`: '' is no name of a session"),
-    (HEADER + "0,1e400,5,1,0,0\n", "SQ711", (2, 3, 8), "row 1, column `turn`: '1e400' is no whole number, 0 or more"),
+    (
+        HEADER + "0,1e400,5,1,0,0\n",
+        "SQ711",
+        (2, 3, 8),
+        "row 1, column `turn`: '1e400' is no whole number, 0 or more, below 2^53",
+    ),
+    *(
+        (
+            HEADER + f"0,1,{new},1,0,0\n",
+            "SQ711",
+            (2, 5, 5 + len(new)),
+            f"row 1, column `new`: '{new}' is no whole number of tokens, at least 1, below 2^53",
+        )
+        for new in ("9007199254740992", "9007199254740993", "99999999999999999999")
+    ),
     (HEADER + "0,1,5,1,0\n", "SQ712", (2, 1, 10), "row 1 has 5 cells and the header has 6"),
     (
         HEADER + "0,2,5,1,0,0\n1,1,5,1,0,0\n0,2,5,1,0,0\n",
