@@ -105,6 +105,10 @@ _WHOLE: Mapping[str, int] = {
 """Options that are whole numbers, and the least that each can be: as on the command line."""
 
 
+_FLAGS = ("exact", "distributions", "keep_samples", "checked", "strict", "longer", "metastability", "lumping")
+"""Options that are so or not."""
+
+
 def value_from(name: str, value: Any) -> Any:
     """The value, a whole number as an int whoever made it; UsageError for one that the option cannot have.
 
@@ -119,7 +123,7 @@ def value_from(name: str, value: Any) -> Any:
         wanted = f"a whole number, at least {least}"
     elif name in ("confidence", "false_alarm", "until_power") and not (number and 0 < float(value) < 1):
         wanted = "between 0 and 1"
-    elif name in ("exact", "distributions") and value not in (True, False):
+    elif name in _FLAGS and not (isinstance(value, bool | Integral) and int(value) in (0, 1)):
         wanted = "True or False"
     elif name == "engine" and value not in get_args(_ENGINES):
         wanted = f"one of {', '.join(get_args(_ENGINES))}"
@@ -147,7 +151,7 @@ def methods_from(given: Collection[str]) -> "tuple[Method, ...]":
     """The methods of a study or a price, in their order; UsageError for one that there is not, and for none."""
     from serq.studies.tasks import METHODS
 
-    wanted = [given] if isinstance(given, str) else list(given)
+    wanted = [given] if isinstance(given, str) else list(given) if isinstance(given, Collection) else []
     unknown = [name for name in wanted if name not in METHODS]
     if unknown or not wanted:
         raise UsageError(f"methods are some of {', '.join(METHODS)}, not {given!r}")
@@ -186,6 +190,13 @@ def names_from(what: str, given: Any) -> tuple[str, ...]:
     if not all(isinstance(name, str) for name in names):
         raise UsageError(f"{what} must be names, not {given!r}")
     return names
+
+
+def constants_from(what: str, given: Any) -> Mapping[str, Any]:
+    """Values of constants by name; UsageError for what is no such mapping."""
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise UsageError(f"{what} must be a mapping of names of constants to their values, not {given!r}")
+    return given
 
 
 def number_from(what: str, given: Any) -> float | None:

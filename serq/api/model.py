@@ -24,15 +24,19 @@ from serq.api.keywords import (
     QuestionKeywords,
     ReplayKeywords,
     SolveKeywords,
+    constants_from,
     names_from,
     number_from,
     options_from,
     refuse_unknown,
     split,
     text_from,
+    value_from,
 )
 from serq.base.diagnostics import Diagnostic
+from serq.base.errors import UsageError
 from serq.base.source import SourceFile
+from serq.base.suggestions import did_you_mean
 from serq.check.link import link
 from serq.check.overrides import OverrideValue
 from serq.ir.expr import Number
@@ -82,8 +86,13 @@ class Model:
         return tuple(m.name for m in measures_of(self.program))
 
     def let(self, name: str) -> Number:
-        """The value of a constant, a `Fraction` where it is rational. KeyError when there is no such `let`."""
-        return self.program.constant(name).folded.exact
+        """The value of a constant, a `Fraction` where it is rational. UsageError when there is no such `let`."""
+        for constant in self.program.constants:
+            if constant.name == name:
+                return constant.folded.exact
+        names = [constant.name for constant in self.program.constants]
+        known = f"the constants are {', '.join(names)}" if names else "the program has no constants"
+        raise UsageError(" ".join(filter(None, (f"there is no `let {name}`;", did_you_mean(str(name), names), known))))
 
     def having(self, **constants: OverrideValue) -> "Model":
         """The same program with other constants: numbers, or texts of expressions such as `"1/mu"`."""
@@ -127,7 +136,7 @@ class Model:
 
         given = dict(options)
         names = names_from("derivative", given.pop("derivative", ()))
-        stable, lumping = (bool(given.pop(name, False)) for name in ("metastability", "lumping"))
+        stable, lumping = (bool(value_from(name, given.pop(name, False))) for name in ("metastability", "lumping"))
         asked = options_from(SolveOptions, given)
         return solve_question(
             self.program, asked, lambda name, x: self.having(**{name: x}).program, names, stable, lumping
@@ -201,9 +210,10 @@ class Model:
         """
         from serq.api.priced import price_change
 
-        before, after = (self.having(**given) for given in (start or {}, to))
+        first, last = constants_from("start", start or {}), constants_from("to", to)
+        before, after = (self.having(**given) for given in (first, last))
         asked = options_from(SolveOptions, options)
-        return price_change(before.program, after.program, _said(start or {}), _said(to), asked)
+        return price_change(before.program, after.program, _said(first), _said(last), asked)
 
     def price_event(self, event: str, at: str | None = None, **options: Unpack[EventKeywords]) -> "EventPriceResult":
         """What one event costs that goes another way: `work := EXPR` at a run, `entry lost` at a hold.

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from serq.api.keywords import methods_from, number_from, refuse_unknown, split, text_from
-from serq.api.tabular import Tabular, html_table
-from serq.base.errors import NoRationalsError
+from serq.api.tabular import Tabular, html_table, no_such_measure
+from serq.base.errors import NoRationalsError, UsageError
 from serq.compare.agree import Row
 from serq.ir.expr import Number, double
 from serq.ir.numbers import as_json, cut, estimate_json, rational, short
@@ -38,6 +38,13 @@ class PriceResult(Tabular):
     def prices(self) -> Mapping[str, Number]:
         """The price at each stage that sessions share: how many more jobs are present there."""
         return {c.measure.subject: c.difference for c in prices(self.program, self.exact)}
+
+    def __getitem__(self, measure: str) -> Change:
+        """A measure before and after, and the `difference`; UsageError with the nearest names when there is none."""
+        for change in self.exact:
+            if change.measure.name == measure:
+                return change
+        raise UsageError(no_such_measure(measure, [change.measure.name for change in self.exact]))
 
     def rows(self) -> list[dict[str, object]]:
         """A row per measure: before, after and their difference, which is also given as the rational that it is."""

@@ -67,8 +67,13 @@ def find_estimate(estimates: Sequence[Estimate], measure: str) -> Estimate:
     for e in estimates:
         if e.measure == measure:
             return e
-    names = [e.measure for e in estimates]
-    raise UsageError(f"there is no measure {measure!r}; there is {', '.join(near(measure, names) or names)}")
+    raise UsageError(no_such_measure(measure, [e.measure for e in estimates]))
+
+
+def no_such_measure(measure: object, names: Sequence[str]) -> str:
+    """That there is no measure of that name, and which come nearest."""
+    alike = near(measure, names) if isinstance(measure, str) else ()
+    return f"there is no measure {measure!r}; there is {', '.join(alike or names)}"
 
 
 def estimate_row(e: Estimate) -> dict[str, object]:

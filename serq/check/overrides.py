@@ -59,9 +59,9 @@ def _parse(name: str, value: OverrideValue) -> a.Expr:
             infinite = a.Number(None, "inf")
             return infinite if value > 0 else a.Unary("-", infinite)
         value = Fraction(repr(float(value)))  # the decimal that was written: 0.8 is 4/5
-    if not isinstance(value, Rational):
+    if not isinstance(value, Rational) or isinstance(value, bool):
         raise UsageError(f"--set {name}: a value is a number or the text of an expression, not {value!r}")
-    return a.Number(Fraction(value), str(value))
+    return a.Number(Fraction(int(value.numerator), int(value.denominator)), str(value))
 
 
 def _unknown(symbols: Symbols, name: str) -> str:

@@ -84,6 +84,17 @@ def test_constants_are_numbers_or_expressions(p: Model) -> None:
         (lambda: serq.loads(TEXT).export("prisma"), UsageError, "there is prism, jani"),
         (lambda: serq.loads(TEXT).export("prism", keep_open={"M"}), UsageError, "M"),
         (lambda: serq.loads(TEXT).solve()["stage.svc.numbr"], UsageError, "stage.svc.number"),
+        (lambda: serq.loads(TEXT).solve()[3], UsageError, "there is no measure 3"),
+        (lambda: serq.loads(TEXT).let("m"), UsageError, "there is no `let m`; did you mean `mu`"),
+        (lambda: serq.loads(TEXT).let(3), UsageError, "there is no `let 3`; the constants are"),
+        (lambda: serq.loads(TEXT).price("mu=2"), UsageError, "to must be a mapping of names of constants"),
+        (lambda: serq.loads(TEXT).price(None), UsageError, "to must be a mapping"),
+        (lambda: serq.loads(TEXT).price({1: 2}), UsageError, "to must be a mapping"),
+        (lambda: serq.loads(TEXT).price({"mu": 2}, ["mu"]), UsageError, "start must be a mapping"),
+        (lambda: serq.loads(TEXT).price({"mu": True}), UsageError, "a value is a number or the text"),
+        (lambda: serq.loads(TEXT).price({"mu": 2})["stage.svc.numbr"], UsageError, "stage.svc.number"),
+        (lambda: serq.loads(TEXT).price_event("work := 0", methods=3), UsageError, "methods are some of"),
+        (lambda: serq.loads(TEXT).solve(metastability="no"), UsageError, "metastability must be True or False"),
         (lambda: serq.loads(TEXT).simulate(**SHORT).observations("response"), UsageError, "keep_samples"),
     ],
 )
@@ -95,6 +106,7 @@ def test_what_is_wrong_is_said(call: Callable[[], object], error: type[Exception
 def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
     plain = serq.loads(TEXT).simulate(**SHORT, seed=3)
     assert serq.loads(TEXT).simulate(**SHORT, seed=np.int64(3)).to_dict() == plain.to_dict()  # type: ignore[arg-type]
+    assert serq.loads(TEXT, N=np.int64(3)).solve().to_dict()["states"] == serq.loads(TEXT, N=3).solve().states
 
 
 def test_an_error_shows_the_line_and_the_caret() -> None:
@@ -180,6 +192,7 @@ def test_the_price_of_a_change(p: Model) -> None:
     assert {row["measure"]: row["difference"] for row in priced.rows()}["stage.svc.number"] == float(
         priced.prices["svc"]
     )
+    assert priced["stage.svc.number"].difference == priced.prices["svc"]
     with pytest.raises(UsageError, match="no `let nu`"):
         p.price({"nu": 1})
 
