@@ -205,13 +205,15 @@ class Model:
         **options: Unpack[SolveKeywords],
     ) -> "PriceResult":
         """What a change of constants costs: every measure with those in `start`, with those in `to`, the difference.
+        `{"N": "N + 1"}` is one more than in this program.
 
         Raises what `solve` raises, and UsageError for a constant that the program has not.
         """
         from serq.api.priced import price_change
+        from serq.studies.change import from_before
 
         first, last = constants_from("start", start or {}), constants_from("to", to)
-        before, after = (self.having(**given) for given in (first, last))
+        before, after = (self.having(**from_before(self.program, given)) for given in (first, last))
         asked = options_from(SolveOptions, options)
         return price_change(before.program, after.program, _said(first), _said(last), asked)
 

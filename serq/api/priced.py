@@ -128,6 +128,7 @@ class EventPriceResult(Tabular):
             "simulated": None if answer.simulated is None else _twins(answer.simulated),
             "formulas": [
                 {"formula": f.formula, "price": f.value, "assumes": f.assumes, "reason": f.reason or None}
+                | ({"standard_error": f.error} if f.error else {})
                 for f in answer.formulas
             ],
             "agrees": answer.agrees,

@@ -6,6 +6,9 @@ from serq.api.priced import EventPriceResult
 from serq.cli.tables import table
 from serq.ir.expr import Number, double
 from serq.ir.numbers import cut, rational, short, with_interval
+from serq.ir.results import Estimate
+from serq.semantics.estimate import student_quantile
+from serq.studies.event_formulas import BLOCKS, Assumed
 from serq.studies.event_price import EventAnswer, exact_remark, simulated_remark
 
 _WHAT = (
@@ -29,6 +32,8 @@ def event_text(result: EventPriceResult) -> str:
     text = "\n".join(out) + "\n"
     if answer.simulated is not None or answer.formulas:
         text += "\n" + table(tuple(_methods(answer)), ("by", "price", "which assumes"))
+    if any(found.error for found in answer.formulas):
+        text += "\nFormulas take the works that a run has shown: +- is what that leaves open (95%).\n"
     if answer.simulated is not None and answer.simulated.remark:
         text += f"\nnot sure: {answer.simulated.remark}\n"
     measures = _measures(result) if answer.exact is None or answer.simulated is not None else _solved(result)
@@ -57,7 +62,15 @@ def _methods(answer: EventAnswer) -> Iterator[tuple[str, str, str]]:
         if found.value is None:
             yield found.formula, "", f"no answer: {found.reason}"
         else:
-            yield found.formula, short(found.value, 4), found.assumes
+            yield found.formula, _about(found), found.assumes
+
+
+def _about(found: Assumed) -> str:
+    """The price by a formula, to the digits that the works that were seen allow."""
+    half = student_quantile(0.95, BLOCKS - 1) * found.error
+    if not half:
+        return short(found.value, 4)
+    return with_interval(Estimate("", "closed form", found.value, "", half_width=half))
 
 
 def _solved(result: EventPriceResult) -> str:

@@ -16,6 +16,7 @@ from serq.cli.study import methods_of
 from serq.cli.tables import table
 from serq.ir.numbers import cut, rational, short
 from serq.pipeline import SimulateOptions, SolveOptions
+from serq.studies.change import from_before
 from serq.studies.event_price import EventQuestion, answer_event
 from serq.studies.twins import PAIRS
 
@@ -112,7 +113,9 @@ def _price_study(asked: Asked) -> bool:
 
 def _price_change(asked: Asked) -> bool:
     common, changes = asked.common, (asked.before, asked.after)
-    first, second = (load(common.file, common.sets + sets, common.quiet) for sets in changes)
+    program = load(common.file, common.sets, common.quiet)
+    new = (tuple(f"{k}={v}" for k, v in from_before(program, parse_sets(sets)).items()) for sets in changes)
+    first, second = (load(common.file, common.sets + sets, quiet=True) for sets in new)
     result = price_change(first, second, asked.before, asked.after, asked.solving)
     common.emit(_text(result), result.to_dict())
     return True

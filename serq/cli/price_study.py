@@ -15,6 +15,7 @@ from serq.cli.study import methods_of
 from serq.cli.study_text import contrast_text
 from serq.ir import program as p
 from serq.pipeline import SimulateOptions, SolveOptions
+from serq.studies.change import from_before, of_itself
 from serq.studies.grid import parse_axis
 from serq.studies.plan import AS_WRITTEN, Plan, Policy
 from serq.studies.runners import processes
@@ -31,14 +32,19 @@ def price_study(
     simulation: SimulateOptions,
 ) -> bool:
     """Print the prices of a change over a grid; whether everything agreed."""
-    common.load()
+    program = common.load()
     source = read_source(find_file(common.file))
     base = tuple(parse_sets(common.sets).items())
     labels = [", ".join(sets) or AS_WRITTEN for sets in change]
     if labels[0] == labels[1]:
         raise UsageError("nothing changes: --from and --to say the same")
+    if vary:
+        for option, sets in zip(("--from", "--to"), change, strict=True):
+            _check(option, sets, vary)
+    new = (from_before(program, parse_sets(sets)) for sets in change)
     policies = tuple(
-        Policy(label, source, (*base, *parse_sets(sets).items())) for label, sets in zip(labels, change, strict=True)
+        Policy(label, source, (*base, *((name, str(value)) for name, value in sets.items())))
+        for label, sets in zip(labels, new, strict=True)
     )
     axes = tuple(parse_axis(text) for text in vary)
     wanted = replace(solving, states=solving.states or Plan.solving.states, distributions=False)
@@ -48,6 +54,17 @@ def price_study(
     title = f"{Path(source.name).stem}: {labels[0]} -> {labels[1]}"
     common.emit(contrast_text(result, title), StudyAnswer(result).to_dict())
     return result.sound
+
+
+def _check(option: str, sets: tuple[str, ...], vary: tuple[str, ...]) -> None:
+    """UsageError for a constant that is varied as well, or that is an expression of itself: of which value of it?"""
+    given = parse_sets(sets)
+    varied = {parse_axis(text).name for text in vary}
+    name = of_itself(given) or next((name for name in given if name in varied), None)
+    if name is not None:
+        how = f"`serq study FILE --vary ... --price '{name}={given[name]}'` prices that at every point"
+        fault = "is varied as well" if name in varied else "is an expression of itself"
+        raise UsageError(f"{option} {name}={given[name]}: `{name}` {fault}; {how}")
 
 
 def _prices(program: p.Program) -> tuple[str, ...]:

@@ -5,13 +5,14 @@ with `N=N+1` it is the price of a session more, L_{N+1} - L_N. Both programs mee
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isfinite
 
 from serq.base.errors import LoadError, UsageError
 from serq.base.source import SourceFile
+from serq.check.overrides import OverrideValue
 from serq.ir.expr import Number
 from serq.ir.measures import Measure, measures_of
 from serq.ir.program import Delay, Program
@@ -55,6 +56,25 @@ def parse_change(text: str) -> Change:
     except LoadError as error:
         raise UsageError(f"--price {text}: {expression!r} is no expression: {error.diagnostics[0].message}") from None
     return Change(name, expression)
+
+
+def from_before(program: Program, sets: Mapping[str, OverrideValue]) -> dict[str, OverrideValue]:
+    """New values of constants; where one is an expression of the constant itself (`N+1` for `N`), its value in the
+    program stands for it.
+    """
+    values = {c.name: c.folded.exact for c in program.constants}
+
+    def value(name: str, given: OverrideValue) -> OverrideValue:
+        if not isinstance(given, str) or name not in values:
+            return given
+        return _NAME.sub(lambda found: f"({_text(values[name])})" if found[0] == name else found[0], given)
+
+    return {name: value(name, given) for name, given in sets.items()}
+
+
+def of_itself(sets: Mapping[str, OverrideValue]) -> str | None:
+    """The name of a constant whose new value is an expression of itself, or None."""
+    return next((n for n, given in sets.items() if isinstance(given, str) and n in _NAME.findall(given)), None)
 
 
 def price_measures(program: Program, change: Change) -> tuple[Measure, ...]:

@@ -18,6 +18,7 @@ from serq.ir import program as p
 from serq.ir.chain import Chain, Solution
 from serq.ir.expr import Number
 from serq.pipeline import SolveOptions, explore_finite, in_rationals, limited, load_text
+from serq.semantics.answers import answers
 from serq.semantics.counterfactual import Counterfactual, EventPrice, Solve
 from serq.semantics.solve import stationary
 from serq.syntax.parser import parse_expression
@@ -31,7 +32,8 @@ _MISSED = "event_missed"
 class PricedEvent:
     """The price of an event. `present` is the price in session-time away from delays (the equal-time price).
 
-    `by_number`: the same by the number of sessions away from delays right after the event.
+    `by_number`: the same by the number of sessions away from delays right after the event. `usual`: the long-run values
+    of the program, where the event goes as it does.
     """
 
     event: str
@@ -39,6 +41,7 @@ class PricedEvent:
     price: EventPrice
     present: Number
     by_number: Mapping[Fraction, Number]
+    usual: Mapping[str, Number]
 
 
 def price_of_event(
@@ -55,7 +58,9 @@ def price_of_event(
     by_number = {}
     for number, states in _by_number(changed, found).items():
         by_number[number] = present_of(changed, found.rewards(states))
-    return PricedEvent(event, statement.span.line, price, present_of(changed, price.rewards), by_number)
+    known = answers(found.chain, found.solution)
+    usual = {estimate.measure: estimate.value for estimate in known if estimate.value is not None}
+    return PricedEvent(event, statement.span.line, price, present_of(changed, price.rewards), by_number, usual)
 
 
 def with_event(program: p.Program, event: str, at: str | None) -> str:

@@ -4,8 +4,8 @@ They know the stage of the event alone: the works that it is asked for, as a sim
 many sessions. At a step stage a work is the time that the iterations of its prefill take alone.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,7 +15,6 @@ from serq.closedforms.arguments import Argument
 from serq.closedforms.registry import evaluate
 from serq.ir import program as p
 from serq.ir.expr import double
-from serq.ir.results import Estimate
 from serq.studies.alone import seconds_alone
 from serq.studies.twin_text import ALL
 from serq.studies.twins import Works
@@ -25,12 +24,15 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Assumed:
-    """A price by a formula. `value` None: it has no answer, and `reason` says why."""
+    """A price by a formula. `value` None: it has no answer, and `reason` says why. `error`: the standard error that the
+    value has from the works that were seen, by leaving out one sixteenth of them after the other (the jackknife).
+    """
 
     formula: str
     value: float | None
     assumes: str
     reason: str = ""
+    error: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ def event_formulas(
     program: p.Program,
     place: int | None,
     works: Works | None,
-    usual: Mapping[str, Estimate],
+    usual: Mapping[str, float],
     decodes: bool = False,
 ) -> tuple[Assumed, ...]:
     """The price of the event at the stage at that place by every formula, in session-time.
@@ -68,12 +70,38 @@ def event_formulas(
     if works is None:
         return tuple(_silent(title, "the works are seen in pairs of runs: ask for sim too") for title in _TITLES)
     station = _station(program, place, works, usual)
-    return tuple(
-        _silent(title, station) if isinstance(station, str) else ask(title, station) for title, ask in _TITLES.items()
-    )
+    if isinstance(station, str):
+        return tuple(_silent(title, station) for title in _TITLES)
+    parts = [replace(station, works=_without(station.works, k)) for k in range(BLOCKS)]
+    return tuple(_with_error(title, ask, station, parts) for title, ask in _TITLES.items())
 
 
-def _station(program: p.Program, place: int, works: Works, usual: Mapping[str, Estimate]) -> _Station | str:
+BLOCKS = 16
+"""Parts of the works, of which each is left out once."""
+
+
+def _without(works: Works, block: int) -> Works:
+    """The works without one of BLOCKS parts, each as long in time."""
+
+    def kept(row: Vector) -> Vector:
+        first, last = (len(row) * k // BLOCKS for k in (block, block + 1))
+        return np.concatenate((row[:first], row[last:]))
+
+    return Works(kept(works.kept), kept(works.other), kept(works.every))
+
+
+def _with_error(title: str, ask: Callable[[str, _Station], Assumed], whole: _Station, parts: list[_Station]) -> Assumed:
+    """The price with what leaving out works does to it: B. Efron, The Jackknife, the Bootstrap (1982), chapter 3."""
+    found = ask(title, whole)
+    if found.value is None or len(whole.works.kept) < BLOCKS:
+        return found
+    values = [again.value for part in parts if (again := ask(title, part)).value is not None]
+    if len(values) < BLOCKS:
+        return found
+    return replace(found, error=float(np.std(values)) * (BLOCKS - 1) ** 0.5)
+
+
+def _station(program: p.Program, place: int, works: Works, usual: Mapping[str, float]) -> _Station | str:
     """The stage, or why formulas cannot have it."""
     stage = program.stages[place]
     if "[" in stage.name:
@@ -87,8 +115,8 @@ def _station(program: p.Program, place: int, works: Works, usual: Mapping[str, E
         works = Works(*(np.array([alone(x) for x in row]) for row in (works.kept, works.other, works.every)))
     elif isinstance(stage.kind, p.ProcessorSharing) and not _at_rate_one(stage.kind):
         return f"the speed of {stage.name} depends on how many jobs are there"
-    rate = _value(usual, f"observe.{ALL}.rate")
-    number = _value(usual, f"stage.{stage.name}.number")
+    rate = usual.get(f"observe.{ALL}.rate", 0.0)
+    number = usual.get(f"stage.{stage.name}.number", 0.0)
     sources = p.whole(program.arrivals.population) if isinstance(program.arrivals, p.Closed) else None
     think = 0.0 if sources is None else max(sources - number, 0.0) / rate
     shared = isinstance(stage.kind, p.ProcessorSharing)
@@ -99,10 +127,6 @@ def _at_rate_one(kind: p.ProcessorSharing) -> bool:
     from serq.ir import expr as e
 
     return isinstance(kind.rate, e.Num) and kind.rate.value == 1
-
-
-def _value(usual: Mapping[str, Estimate], name: str) -> float:
-    return double(usual[name].value or 0)
 
 
 def _silent(title: str, reason: str) -> Assumed:

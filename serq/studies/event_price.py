@@ -7,18 +7,18 @@ simpler system, and what they assume is a part of their answer: they are not tes
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from serq.base.errors import LimitError, NoSteadyStateError, OutsideFragmentError
+from serq.base.errors import LimitError, NoSteadyStateError, OutsideFragmentError, UsageError
 from serq.check.overrides import OverrideValue
 from serq.compare.agree import FALSE_ALARM, Agreement, compare
 from serq.ir import program as p
-from serq.ir.expr import double
+from serq.ir.expr import Number, double
 from serq.ir.measures import Measure, measures_of
 from serq.ir.results import Estimate
 from serq.pipeline import SimulateOptions, SolveOptions
 from serq.studies.event import PricedEvent, price_of_event, statement_of
 from serq.studies.event_formulas import Assumed, event_formulas
 from serq.studies.tasks import Method
-from serq.studies.twin_text import twin
+from serq.studies.twin_text import ALL, twin
 from serq.studies.twins import PRESENT, Progress, TwinPrice, look_at, twin_price
 
 PRICE = Measure("sessions", "", "present", "session-time away from delays", "time")
@@ -70,7 +70,7 @@ def answer_event(
     exact, no_chain = None, ""
     if "exact" in asked.methods:
         exact, no_chain = _exact(program, overrides, asked)
-    simulated, formulas = _by_runs(program, overrides, asked, progress)
+    simulated, formulas = _by_runs(program, overrides, asked, {} if exact is None else exact.usual, progress)
     agreement = compare((PRICE, *measures_of(program)), _simulated(simulated), _solved(exact), (), FALSE_ALARM)
     return EventAnswer(asked.event, statement.span.line, exact, no_chain, simulated, formulas, agreement)
 
@@ -88,11 +88,17 @@ def _exact(
 
 
 def _by_runs(
-    program: p.Program, overrides: Mapping[str, OverrideValue], asked: EventQuestion, progress: Progress | None
+    program: p.Program,
+    overrides: Mapping[str, OverrideValue],
+    asked: EventQuestion,
+    exact: Mapping[str, Number],
+    progress: Progress | None,
 ) -> tuple[TwinPrice | None, tuple[Assumed, ...]]:
-    """What needs runs: pairs of them, and the works that formulas are about."""
+    """What needs runs: pairs of them, and the works that formulas are about. `exact`: what the chain knows already."""
     if not {"sim", "closed"} & set(asked.methods):
         return None, ()
+    if "sim" not in asked.methods and asked.simulation.horizon is None and program.run.horizon is None:
+        raise UsageError("the formulas are about works that a run shows: give a --horizon")
     made = twin(program, overrides, asked.event, asked.at)
     look = look_at(made, asked.simulation)
     simulated = None
@@ -101,7 +107,11 @@ def _by_runs(
     works = look.works if simulated is None else simulated.works
     wanted = "closed" in asked.methods
     decodes = isinstance(made.statement, p.Run) and made.statement.phase == "decode"
-    return simulated, event_formulas(made.program, made.stage, works, look.usual, decodes) if wanted else ()
+    usual = {name: double(e.value) for name, e in look.usual.items() if e.value is not None}
+    usual |= {name: double(value) for name, value in exact.items()}
+    if exact and made.stage is not None:
+        usual[f"observe.{ALL}.rate"] = usual[f"stage.{made.program.stages[made.stage].name}.throughput"]
+    return simulated, event_formulas(made.program, made.stage, works, usual, decodes) if wanted else ()
 
 
 def _simulated(found: TwinPrice | None) -> tuple[Estimate, ...]:

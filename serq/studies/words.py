@@ -110,17 +110,17 @@ def _condition_cells(found: Mapping[str, Any]) -> tuple[str, ...]:
 def contrast_tables(study: StudyResult, measures: Sequence[Measure]) -> Iterator[Table]:
     """What each policy has more than the first one."""
     names = [a.name for a in study.plan.axes]
-    header = (*names, "simulated", "exact", "z", "verdict")
     for policy in study.plan.policies[1:]:
-        found = [c for c in study.contrasts if c.after == policy.label]
+        contrasts = [c for c in study.contrasts if c.after == policy.label]
         for measure in measures:
-            lines = []
-            for contrast in found:
-                row = contrast.row(measure.name)
-                if row is not None and row.verdict != "no answer":
-                    known = row.exact if _answer(row, "exact") is not None else row.closed
-                    texts = [text for _, text in contrast.texts]
-                    lines.append((*texts, _shown(row.simulated), _shown(known), _z(row), _verdict_of(row)))
+            rows = ((c, c.row(measure.name)) for c in contrasts)
+            found = [(c, row) for c, row in rows if row is not None and row.verdict != "no answer"]
+            used = [m for m in _COLUMNS if any(_answer(row, m) is not None for _, row in found)]
+            header = (*names, *(TITLES[m] for m in used), "z", "verdict")
+            lines = [
+                (*(text for _, text in c.texts), *(_shown(_answer(row, m)) for m in used), _z(row), _verdict_of(row))
+                for c, row in found
+            ]
             if lines:
                 title = f"{measure.name}: {policy.label} minus {study.plan.policies[0].label}"
                 yield Table(title, header, tuple(lines), (*range(len(names)), len(header) - 2))
@@ -232,7 +232,9 @@ def verdict_lines(study: StudyResult) -> list[str]:
     if not study.compared:
         return [*failed, "NOTHING TO COMPARE: no measure has answers of two methods"]
     agreeing, every = _agreeing(study), len(study.points)
-    where = f"at all {_points(every)}" if agreeing == every else f"at {agreeing} of {every} points"
+    each = len(study.plan.policies)
+    grid = f" ({every // each} with each of {each} policies)" if each > 1 else ""
+    where = f"at all {_points(every)}{grid}" if agreeing == every else f"at {agreeing} of {every} points{grid}"
     return [*failed, f"AGREES {where}, in {study.compared} comparisons{_power(study)}", rate]
 
 

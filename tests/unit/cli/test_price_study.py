@@ -4,6 +4,8 @@ from fractions import Fraction
 
 import pytest
 
+from serq import load
+
 MISSES = """let N = 3; let p = 0; let Z = 4;
 stage svc : fifo;
 stage think : delay;
@@ -67,6 +69,12 @@ def open_price(rate: float, hit: float = 1.0, miss: float = 3.0) -> float:
         (("--to", "mu=0.8", "--vary", "M=1:3"), "error[SQ821]"),
         (("--to", "mu=0.8", "--vary", "N=3:1"), "error[SQ820]"),
         (("--from", "mu=1", "--to", "mu=1", "--vary", "N=1:3"), "nothing changes"),
+        (
+            ("--to", "mu=mu/2", "--vary", "mu=1,2"),
+            "`mu` is varied as well; `serq study FILE --vary ... --price ",
+        ),
+        (("--to", "mu=3", "--vary", "mu=1,2"), "--to mu=3: `mu` is varied as well"),
+        (("--from", "mu=mu/2", "--to", "Z=1", "--vary", "N=1,2"), "--from mu=mu/2: `mu` is an expression of itself"),
         (("--do", "work := ~exp(3)", "--vary", "N=1:3"), "--do prices one event"),
     ],
 )
@@ -74,3 +82,20 @@ def test_calls_that_are_off(serq, words, says) -> None:
     done = serq("price", "mm1n", *words)
     assert done.status == 2
     assert says in done.err
+
+
+def test_a_constant_may_grow_by_what_it_is(serq) -> None:
+    """L at N + 1 less L at N - 1, from the program as written (N = 8) and with another N."""
+    model = load("mm1n")
+    low, high = (model.having(N=n).solve()["stage.svc.number"] for n in (7, 9))
+    for words in (("--from", "N=N-1", "--to", "N=N+1"), ("--set", "N=6", "--from", "N = N + 1", "--to", "N=1.5*N")):
+        price = serq("price", "mm1n", *words, "--json").data["price"]["svc"]
+        assert Fraction(price["exact"]) == high - low
+    assert serq("price", "mm1n", "--to", "N=N+1", "--methods", "exact,closed").status == 0
+    assert model.price({"N": "N + 1"}, {"N": "N - 1"}).prices["svc"] == high - low
+
+
+def test_a_column_for_each_method_that_was_asked(serq) -> None:
+    done = serq("price", "mm1n", "--vary", "N=1:2", "--to", "mu=0.8", "--methods", "exact,closed")
+    assert "N  exact     closed form  z" in done.out
+    assert "AGREES at all 4 points (2 with each of 2 policies)" in done.out

@@ -102,6 +102,17 @@ def test_where_works_do_not_depend_on_the_past_the_finite_source_formula_is_exac
     assert by_name["extra work alone"] == pytest.approx(2, rel=0.03)
     assert by_name["extra work alone"] < by_name["finite source (M/M/1//N)"] < exact < by_name["open queue (M/G/1)"]
     assert found.simulated is None
+    takacs = next(f for f in found.formulas if f.formula == "finite source (M/G/1//N)")
+    assert takacs.value is not None
+    assert 0 < takacs.error < 0.03 * exact
+    assert abs(takacs.value - exact) < 4 * takacs.error  # false alarm 1e-3, and the seed is fixed
+    assert "3 sessions, 4 between two visits" in takacs.assumes, "the chain says how long, and no run"
+
+
+def test_formulas_alone_need_a_horizon_too() -> None:
+    text = PRICE.read_text()[: PRICE.read_text().rindex("run {")]
+    with pytest.raises(UsageError, match="works that a run shows: give a --horizon"):
+        asked(text, MISS, TURN, ("exact", "closed"))
 
 
 # -- pairs -----------------------------------------------------------------------------------------------------------
