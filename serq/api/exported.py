@@ -22,6 +22,7 @@ from serq.ir.expr import Number
 from serq.ir.program import Program
 from serq.ir.provenance import provenance
 from serq.pipeline import SolveOptions, explore_chain, explore_finite, limited, solve_chain
+from serq.semantics.derived import definitions, in_terms_of_others
 from serq.semantics.near_values import near_number
 
 LARGEST_RESULT = 400
@@ -218,4 +219,7 @@ class _Export:
         from serq.exporters.umb import Umb
 
         targets: tuple[Target[Chain], ...] = (Drn(), Parametric(), Explicit(), Dot(), Umb())
-        return {t.name: t for t in targets}[target].emit(self.chain, self.program.name)
+        chain = self.chain
+        if target == "parametric":
+            chain = in_terms_of_others(chain, definitions(self.program))
+        return {t.name: t for t in targets}[target].emit(chain, self.program.name)

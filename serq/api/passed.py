@@ -25,8 +25,15 @@ class TransientResult(Answers):
 
     @property
     def mean_time(self) -> Number | None:
-        """The mean time until the states asked for are first entered, a `Fraction` where it is exact."""
+        """The mean time until the states asked for are first entered, a `Fraction` where it is exact; None where they
+        may never be.
+        """
         return self.passing.mean_time
+
+    @property
+    def ever(self) -> Number | None:
+        """The probability that they are entered at all."""
+        return self.passing.ever
 
     @property
     def chance(self) -> float | None:
@@ -45,6 +52,9 @@ class TransientResult(Answers):
             "mean_time": None
             if mean is None
             else {"value": as_json(mean)} | ({"exact": str(mean)} if rational(mean) else {}),
+            "ever": None
+            if found.ever is None
+            else {"value": as_json(found.ever)} | ({"exact": str(found.ever)} if rational(found.ever) else {}),
             "chance": None if found.chance is None else {"value": found.chance, "bound": as_json(found.chance_bound)},
         }
 

@@ -15,6 +15,10 @@ def passing_text(program: Program, found: Passing) -> str:
         exact = rational(found.mean_time)
         mean = f"{cut(exact)} = {short(found.mean_time, 10)}" if exact else short(found.mean_time, 10)
         out.append(f"mean time until {found.until}: {mean}")
+    elif found.ever is not None:
+        exact = rational(found.ever)
+        ever = f"{cut(exact)} = {short(found.ever, 10)}" if exact and not exact.isdigit() else short(found.ever, 10)
+        out.append(f"{found.until} is entered with probability {ever} at all: there is no mean time")
     if found.chance is not None and found.time is not None:
         out.append(f"by time {as_given(found.time)} with probability {short(found.chance, 10)}")
     text = "\n".join(out) + "\n"

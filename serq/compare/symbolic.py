@@ -20,10 +20,11 @@ from sympy.polys.fields import field
 from serq.base.errors import LimitError, LoadError, OutsideFragmentError, RunError, UsageError
 from serq.compare.storm_process import StormError
 from serq.compare.symbolic_storm import METHOD, reward_functions
-from serq.ir.chain import Chain, Ratio
+from serq.ir.chain import Chain, RateSymbol, Ratio
 from serq.ir.program import Program
 from serq.pipeline import SolveOptions, explore_chain, explore_finite
 from serq.semantics.continuous import in_continuous_time
+from serq.semantics.derived import definitions, in_terms_of_others
 from serq.semantics.steady import recurrent_class
 
 Reload = Callable[[Mapping[str, Fraction]], Program]
@@ -92,9 +93,18 @@ def formulas(
     if len(states) > LARGEST_IN_STORM:
         raise LimitError(f"{len(states)} recurrent states are too many for formulas, which go to {LARGEST_IN_STORM}")
     values = {c.name: c.folded.exact for c in program.constants if isinstance(c.folded.exact, Fraction)}
+    made = definitions(program, wanted or ())
+    chain = _in_known_terms(in_terms_of_others(chain, made), values)
     trees = [_tree(symbol.text) for symbol in chain.symbols]
-    named = set[str]().union(*(_names(tree) for tree in trees if tree is not None)) & set(values)
-    opened, kept = _openable(chain, reload, options, values, trees, sorted(named))
+    named = set[str]().union(*(_names(tree) for tree in trees if tree is not None))
+    fixed = {name: values[name] for name in definitions(program) if name not in made and name in values}
+
+    def load(changed: Mapping[str, Fraction]) -> Program:
+        return reload({**fixed, **changed})
+
+    opened, kept = _openable(chain, load, options, values, trees, sorted(named))
+    kept |= {name: f"it is {text} in the program" for name, text in made.items()}
+    kept |= {c.name: "it is irrational" for c in program.constants if c.name not in values}
     if wanted is not None:
         for name in wanted:
             if name not in opened:
@@ -102,7 +112,7 @@ def formulas(
                 raise UsageError(f"`{name}` cannot be left open: {why}; open can be {', '.join(opened) or 'none'}")
         kept |= {name: "it was not asked for" for name in opened if name not in wanted}
         opened = [name for name in opened if name in wanted]
-    other = explore_chain(reload({name: _moved(values[name]) for name in opened}), options) if opened else chain
+    other = explore_chain(load({name: _moved(values[name]) for name in opened}), options) if opened else chain
     elimination = _Elimination(chain, states, trees, values, opened, kept, other)
     try:
         if len(states) > LARGEST:
@@ -138,6 +148,16 @@ def _tree(text: str) -> ast.expr | None:
         return None
     plain = (ast.BinOp, ast.UnaryOp, ast.Name, ast.Constant, ast.operator, ast.unaryop, ast.expr_context)
     return tree if all(isinstance(node, plain) for node in ast.walk(tree)) else None
+
+
+def _in_known_terms(chain: Chain, values: Mapping[str, Fraction]) -> Chain:
+    """The chain with numbers for the texts of rates that are more than arithmetic of these constants."""
+
+    def text(symbol: RateSymbol) -> str:
+        tree = _tree(symbol.text)
+        return symbol.text if tree is not None and _names(tree) <= set(values) else str(symbol.value)
+
+    return replace(chain, symbols=tuple(RateSymbol(text(symbol), symbol.value) for symbol in chain.symbols))
 
 
 def _names(tree: ast.expr) -> set[str]:

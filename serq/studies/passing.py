@@ -15,7 +15,7 @@ from serq.ir.results import Estimate
 from serq.pipeline import SolveOptions, explore_finite, solve_chain
 from serq.semantics.clocked_transient import at_instant
 from serq.semantics.continuous import not_beside_clocks
-from serq.semantics.first_passage import mean_times
+from serq.semantics.first_passage import entering
 from serq.semantics.generator import merged_rates
 from serq.semantics.near_values import as_near_values, near_bound, near_number
 from serq.semantics.predicates import states_where
@@ -26,7 +26,8 @@ from serq.semantics.transient import At, at_time, values_at
 class Passing:
     """What was found. `estimates` are the measures at `time` (none without one).
 
-    `mean_time`: until the states `until` are first entered; `chance` that they are by `time`, and a bound on its error.
+    `mean_time`: until the states `until` are first entered, None where they may never be; `chance` that they are by
+    `time`, and a bound on its error; `ever`: that they are at all.
     """
 
     chain: Chain
@@ -37,6 +38,7 @@ class Passing:
     mean_time: Number | None
     chance: float | None
     chance_bound: float | None
+    ever: Number | None = None
 
 
 def passing(
@@ -50,7 +52,7 @@ def passing(
     """Follow the chain from the beginning, or from the states `initial`, to a time and to the states `until`.
 
     UsageError for a set of states that is none; NoSteadyStateError when `initial` asks for a steady state that does
-    not exist; LimitError where the states `until` are not entered with probability 1 or the time takes too many steps.
+    not exist; LimitError where the time takes too many steps.
     """
     if time is None and until is None:
         raise UsageError("say which time, or until which states")
@@ -66,14 +68,15 @@ def passing(
         return Passing(chain, initial, time, until, estimates, None, None, None)
     target = states_where(chain, until)
     rows = merged_rates(chain)
-    times = mean_times(rows, target)
-    mean_time = near_number(chain, sum((p * t for p, t in zip(start, times, strict=True) if p), Fraction(0)))
+    first = entering(rows, start, target)
+    mean_time = None if first.mean_time is None else near_number(chain, first.mean_time)
+    ever = near_number(chain, first.chance)
     if time is None:
-        return Passing(chain, initial, time, until, estimates, mean_time, None, None)
+        return Passing(chain, initial, time, until, estimates, mean_time, None, None, ever)
     entered = _at(chain, start, time, target)
     chance = float(sum(entered.probabilities[i] for i in target))
     chance_bound = near_bound(chain, entered.bound, 1.0)
-    return Passing(chain, initial, time, until, estimates, mean_time, min(chance, 1.0), chance_bound)
+    return Passing(chain, initial, time, until, estimates, mean_time, min(chance, 1.0), chance_bound, ever)
 
 
 _METHOD = {True: "uniformisation", False: "from instant to instant"}

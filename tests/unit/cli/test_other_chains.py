@@ -1,6 +1,7 @@
 """Questions to chains in slots and to open queues without a limit: answered, or refused with the reason."""
 
 from fractions import Fraction
+from math import exp
 
 import pytest
 from timed_programs import SEMI_MARKOV, SLOTTED
@@ -110,3 +111,16 @@ def test_whether_solving_needs_a_limit_is_explained(serq, write) -> None:
         "session { run a (~exp(1)); run b (~exp(1)); }"
     )
     assert "note: `serq solve` needs a limit too: 2 numbers grow without bound" in serq("explain", write(two)).out
+
+
+def test_states_that_may_never_be_entered(serq, write) -> None:
+    path = write("""stage a : fifo; stage b : delay; workload { arrive closed(1); }
+    session { run a (~exp(1));
+      branch (1/3) { loop { run b (~exp(2)); observe x = 1; } } else { loop { run a (~exp(3)); } } }
+    run { horizon 10; }""")
+    shown = serq("solve", path, "--until", "stage.b.number >= 1")
+    assert shown.status == 0
+    assert "is entered with probability 1/3 = 0.3333333333 at all: there is no mean time" in shown.out
+    data = serq("solve", path, "--until", "stage.b.number >= 1", "--transient", "2", "--json").data
+    assert (data["mean_time"], data["ever"]["exact"]) == (None, "1/3")
+    assert abs(data["chance"]["value"] - (1 - exp(-2)) / 3) <= data["chance"]["bound"] + 1e-15

@@ -126,3 +126,44 @@ def test_without_storm_the_limit_stands(monkeypatch: pytest.MonkeyPatch) -> None
 
 def _missing(name: str) -> str:
     raise importlib.metadata.PackageNotFoundError(name)
+
+
+DERIVED = """let mu = 2; let half = 1 / 2; let Z = half / mu * DRAWN;
+stage s : fifo; stage t : delay; workload { arrive closed(2); }
+session { loop { run s (~exp(1 / mu)); run t (~exp(Z)); } }"""
+
+
+def of_derived(text: str, wanted: list[str] | None = None) -> Formulas:
+    def reload(values: Mapping[str, object]) -> Program:
+        return load_text(text, overrides={k: str(v) for k, v in values.items()}).program
+
+    return formulas(reload({}), reload, SolveOptions(), wanted)
+
+
+def test_a_constant_that_is_made_of_others_is_no_constant_of_its_own() -> None:
+    text = DERIVED.replace("DRAWN", "3")
+    answer = of_derived(text)
+    assert answer.opened == ("mu", "half")
+    assert answer.kept["Z"] == "it is half / mu * 3 in the program"
+    numbers = {}
+    for name, opened in (("roots", None), ("itself", ["mu", "Z"])):
+        answer = of_derived(text, opened)
+        numbers[name] = {f.measure: f for f in answer.formulas}["stage.s.number"]
+    mu, z, half = sympy.symbols("mu Z half")
+    assert sympy.simplify(numbers["roots"].expression - numbers["itself"].expression.subs(z, half * 3 / mu)) == 0
+    for values in ({"mu": Fraction(3), "half": Fraction(5)}, {"mu": Fraction(1, 7), "half": Fraction(2)}):
+        program = load_text(text, overrides={k: str(v) for k, v in values.items()}).program
+        right = {e.measure: e.value for e in solve(program).estimates}["stage.s.number"]
+        assert numbers["roots"].at(values) == right
+        assert numbers["itself"].at({"mu": values["mu"], "Z": values["half"] * 3 / values["mu"]}) == right
+
+
+def test_an_irrational_constant_is_a_number() -> None:
+    """M/M/1//2 with r = mu Z at mu = 2: the number is 2 (r + 2) / (r^2 + 2 r + 2)."""
+    answer = of_derived(DERIVED.replace("half / mu * DRAWN", "sqrt(3)"))
+    assert answer.opened == ("mu",)
+    assert answer.kept["Z"] == "it is irrational"
+    assert "irrational" in answer.approximated[0]
+    number = {f.measure: f for f in answer.formulas}["stage.s.number"]
+    r = 2 * 3**0.5
+    assert float(number.at({"mu": Fraction(2)})) == pytest.approx(2 * (r + 2) / (r * r + 2 * r + 2), rel=1e-15)

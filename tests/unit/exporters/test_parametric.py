@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from serq import models
+from serq import loads, models
 from serq.compare.storm import long_run_functions
 from serq.exporters.parametric import Parametric
 from serq.ir.chain import Ratio
@@ -59,3 +59,12 @@ def test_a_rate_that_is_no_rational_function_is_a_number_and_named() -> None:
     assert ": (1/2)\n" in files["q.drn"]
     assert ": (1/m)\n" in files["q.drn"]
     assert '"fixed_rates": [\n  "1/2"\n ]' in files["q.map.json"]
+
+
+def test_a_constant_that_is_made_of_others_is_no_parameter() -> None:
+    text = """let mu = 2; let Z = 3 / mu; stage svc : fifo; stage think : delay; workload { arrive closed(1); }
+    session { loop { run svc (~exp(1 / mu)); run think (~exp(Z)); } } run { horizon 1; }"""
+    files = loads(text).export("parametric").texts
+    (drn,) = (content for name, content in files.items() if name.endswith(".drn"))
+    assert "@parameters\nmu\n" in drn
+    assert "1/(3/mu)" in drn

@@ -12,7 +12,7 @@ from serq import models
 from serq.base.errors import LimitError, UsageError
 from serq.pipeline import SolveOptions, load, solve
 from serq.semantics import first_passage, metastability
-from serq.semantics.first_passage import mean_times, weighted
+from serq.semantics.first_passage import Entering, entering, mean_times, weighted
 from serq.semantics.generator import merged_rates
 from serq.semantics.metastability import slowest
 from serq.semantics.solve import stationary
@@ -146,11 +146,30 @@ def test_mean_times_of_a_finite_source(largest: int, monkeypatch: pytest.MonkeyP
     assert weighted(times, weights, [0]) == times[0]
 
 
+@pytest.mark.parametrize("largest", [0, 300])
+def test_a_set_that_may_never_be_entered(largest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From 0 to 1 or 2, from 1 to 3 or for ever to 4; 5 leads nowhere, but nobody comes there."""
+    monkeypatch.setattr(first_passage, "LARGEST_RATIONAL", largest)
+    one = Fraction(1)
+    rows = ({1: one, 2: 2 * one}, {3: one, 4: 3 * one}, {3: one}, {0: one}, {}, {})
+    start = [one, 0, 0, 0, 0, 0]
+    found = entering(rows, start, [3])
+    assert found.mean_time is None
+    assert found.chance == pytest.approx(Fraction(2, 3) + Fraction(1, 3) * Fraction(1, 4))
+    assert entering(rows, start, [1, 2]).mean_time == pytest.approx(Fraction(1, 3))
+    assert entering(rows, start, [0]) == Entering(0, 1)
+    assert entering(rows, start, [5]) == Entering(None, 0)
+    sure = entering(rows, [0, 0, one / 2, one / 2, 0, 0], [3])
+    assert (sure.mean_time, sure.chance) == (pytest.approx(Fraction(1, 2)), 1)
+
+
 def test_passages_that_never_are() -> None:
     rows = ({1: Fraction(1)}, {0: Fraction(1)}, {0: Fraction(1)})
     with pytest.raises(LimitError, match="never entered"):
         mean_times(rows, [2])
     with pytest.raises(UsageError, match="to be entered"):
         mean_times(rows, [])
+    with pytest.raises(UsageError, match="to be entered"):
+        entering(rows, [1, 0, 0], [])
     with pytest.raises(UsageError, match="to be left"):
         weighted([Fraction(1)], [Fraction(1)], [])
