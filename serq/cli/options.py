@@ -2,10 +2,32 @@
 
 import os
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any, Literal
 
 import click
 
+
+class Time(click.ParamType[float]):
+    """A time as a number: `2.5`, `1e3`, `1/3`."""
+
+    name = "float"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The double next to what was written."""
+        if isinstance(value, float):
+            return value
+        try:
+            return float(value)
+        except ValueError:
+            pass
+        try:
+            return float(Fraction(value))
+        except (ValueError, ArithmeticError):
+            self.fail(f"{value!r} is not a valid float.", param, ctx)
+
+
+TIME = Time()
 COUNT = click.IntRange(min=1)
 CHANCE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
@@ -24,8 +46,8 @@ def _warmup(_: click.Context, __: click.Parameter, text: str | None) -> float | 
     if text is None or text == "auto":
         return text
     try:
-        return float(text)
-    except ValueError:
+        return TIME.convert(text, None, None)
+    except click.UsageError:
         raise click.BadParameter(f"{text!r} is no time, and not auto") from None
 
 
@@ -75,7 +97,7 @@ def simulation_options(replications: int, jobs_help: str = _JOBS) -> Callable[[V
 def _simulation(replications: int, jobs_help: str) -> list[Callable[[Verb], Verb]]:
     return [
         click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of all random streams."),
-        click.option("--horizon", type=float, metavar="TIME", help="Time at which a run ends."),
+        click.option("--horizon", type=TIME, metavar="TIME", help="Time at which a run ends."),
         click.option("--warmup", callback=_warmup, metavar="TIME|auto", help=_WARMUP),
         click.option("--replications", type=COUNT, metavar="N", default=replications, show_default=True, help=_RUNS),
         click.option("--jobs", type=COUNT, metavar="N", help=jobs_help),

@@ -9,7 +9,7 @@ from serq.api.priced import EventPriceResult, PriceResult, price_change
 from serq.base.errors import OutsideFragmentError, UsageError
 from serq.cli.common import Common, common_options, load, parse_sets
 from serq.cli.event import event_text
-from serq.cli.options import chain_options, simulation_options
+from serq.cli.options import TIME, chain_options, simulation_options
 from serq.cli.progress import simulating
 from serq.cli.streams import to_stderr
 from serq.cli.study import methods_of
@@ -53,7 +53,7 @@ class Asked:
 @click.option("--vary", multiple=True, metavar="NAME=VALUES", help=_VARY)
 @click.option("--methods", "--method", metavar="LIST", help=_METHODS)
 @click.option("--pairs", type=click.IntRange(min=2), metavar="N", default=PAIRS, show_default=True, help=_PAIRS)
-@click.option("--follow", type=float, metavar="TIME", help=_FOLLOW)
+@click.option("--follow", type=TIME, metavar="TIME", help=_FOLLOW)
 @simulation_options(replications=4, jobs_help="Tasks or pairs at a time (default: as many as there are processors).")
 @chain_options(phase_type=False)
 @click.pass_context

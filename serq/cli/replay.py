@@ -12,6 +12,7 @@ from serq.api.replayed import ReplayResult, check_requests
 from serq.base.output import cannot_write, check_target, make_directory
 from serq.base.render import render_all
 from serq.cli.common import Common, common_options
+from serq.cli.options import TIME
 from serq.cli.progress import replaying
 from serq.cli.streams import to_stderr, to_stdout
 from serq.ir.numbers import short
@@ -30,7 +31,7 @@ _ENGINE = "Compile the program, or interpret it; auto compiles what can be, and 
 @click.option("--trace", metavar="F", help="Replay this trace (CSV or Parquet) instead of the program's own.")
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of what the program draws.")
 @click.option(
-    "--horizon", type=float, metavar="TIME", help="Stop at this time; a finite trace otherwise runs to its end."
+    "--horizon", type=TIME, metavar="TIME", help="Stop at this time; a finite trace otherwise runs to its end."
 )
 @click.option("--strict-vllm", is_flag=True, help="Never reject: what can never fit blocks its queue, as in vLLM.")
 @click.option("--dump", metavar="DIR", help="Write requests.csv and steps.csv into DIR.")

@@ -10,7 +10,7 @@ from serq.api.remarks import remarks
 from serq.api.solved import METHODS, solve_question
 from serq.base.errors import UsageError
 from serq.cli.common import Common, common_options, load
-from serq.cli.options import chain_options
+from serq.cli.options import TIME, chain_options
 from serq.cli.passing import passing_text
 from serq.cli.progress import exploring
 from serq.cli.symbolic import symbolic_answer
@@ -25,6 +25,7 @@ from serq.studies.passing import passing
 from serq.studies.phase_type import Extrapolation
 
 _WIDE = 10_000
+_EXACT = "Answer in rationals: of up to 2000 states, of 10000 in a narrow band; refused where there are none."
 _METHOD = (
     "Elimination in a band (gth), p-adic lifting (dixon, rational), sparse factors (lu, doubles), aggregation over "
     "levels (levels, doubles), or Storm."
@@ -45,7 +46,7 @@ _DERIVATIVE = "How fast every measure changes with this `let` (repeatable)."
 
 @click.command("solve")
 @common_options
-@click.option("--exact", is_flag=True, help="Answer in rationals, whatever it takes; refused where there are none.")
+@click.option("--exact", is_flag=True, help=_EXACT)
 @click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True, help=_METHOD)
 @click.option(
     "--states",
@@ -56,7 +57,7 @@ _DERIVATIVE = "How fast every measure changes with this `let` (repeatable)."
 @click.option("--distributions/--no-distributions", "laws", default=None, help=_LAWS)
 @click.option("--derivative", "constants", multiple=True, metavar="NAME", help=_DERIVATIVE)
 @click.option("--metastability", "stable", is_flag=True, help=_METASTABILITY)
-@click.option("--transient", "time", type=float, metavar="T", help=_TRANSIENT)
+@click.option("--transient", "time", type=TIME, metavar="T", help=_TRANSIENT)
 @click.option("--initial", metavar="STATES", help=_INITIAL)
 @click.option("--until", metavar="STATES", help=_UNTIL)
 @click.option("--symbolic", is_flag=True, help=_SYMBOLIC)
@@ -87,7 +88,7 @@ def command(
 ) -> None:
     """Solve a program's Markov chain exactly.
 
-    Small chains are solved in rational numbers; --exact asks for them at any size. The exit status is 1 when the
+    Small chains are solved in rational numbers; --exact asks for them in larger ones too. The exit status is 1 when the
     program is no finite Markov chain or has no steady state (every reason is printed).
     """
     program = common.load()

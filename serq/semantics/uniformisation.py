@@ -38,7 +38,8 @@ def poisson_weights(mean: float) -> Weights:
     last = mean + spread
     if last > MOST_STEPS:
         raise LimitError(
-            f"uniformisation takes {last:.3g} steps, more than {MOST_STEPS}: the chain is too stiff for it"
+            f"uniformisation takes {last:.3g} steps, more than {MOST_STEPS}: the chain is too stiff for it; far "
+            "beyond what the chain remembers its steady state is the answer (`serq solve`)"
         )
     first = max(0, int(mean - spread))
     numbers = np.arange(first, int(last) + 1)

@@ -124,3 +124,10 @@ def test_states_that_may_never_be_entered(serq, write) -> None:
     data = serq("solve", path, "--until", "stage.b.number >= 1", "--transient", "2", "--json").data
     assert (data["mean_time"], data["ever"]["exact"]) == (None, "1/3")
     assert abs(data["chance"]["value"] - (1 - exp(-2)) / 3) <= data["chance"]["bound"] + 1e-15
+
+
+def test_a_time_may_be_a_quotient(serq) -> None:
+    found = [serq("solve", "mm1n", "--transient", t, "--json").data["measures"] for t in ("1/4", "0.25")]
+    assert found[0] == found[1]
+    assert serq("solve", "mm1n", "--transient", "1/0").status == 2
+    assert "its steady state is the answer" in serq("solve", "mm1n", "--transient", "1e9").err
