@@ -1,5 +1,6 @@
 """Running a compiled simulator: call after call, with room made where it is needed."""
 
+import time
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -43,12 +44,13 @@ from serq.engine.settings import Settings
 from serq.engine.sites import Fault, FaultRaised
 from serq.engine.step_memory import fill_steps, grow_steps
 from serq.engine.step_text import step_stages
+from serq.engine.stride import Stride
 from serq.engine.trace_memory import fill_trace, grow_trace
 from serq.ir import program as p
 from serq.traces.corpus import Corpus
 
 EVENTS_A_CALL = 65_536
-"""A few milliseconds of machine code: so often an interrupt is noticed."""
+"""At most: a few milliseconds of machine code, so often an interrupt is noticed."""
 _FIRST_SLOTS = 1024
 _RESERVE = 1 << 12
 _ENTRIES = 1 << 6
@@ -136,6 +138,7 @@ class _Run:
         self.known = self.told = 0
         self.program = program = simulator.program
         self.compiled = simulator.compiled
+        self.stride = Stride(EVENTS_A_CALL)
         self.settings = settings
         self.ends = settings.ends()
         self.lowered = lowered = simulator.lowered
@@ -177,7 +180,9 @@ class _Run:
                     pause(sim.events, sim.now, sim.live)
                 except EnoughError as enough:
                     return self._stopped(str(enough))
+            began = time.perf_counter()
             status = self.compiled.call("run", sim, self._most())
+            self.stride.took(time.perf_counter() - began)
         self.compiled.call("finish", sim)
         self._drain()
         return self._result(status == state.RESTED)
@@ -255,7 +260,7 @@ class _Run:
 
     def _most(self) -> int:
         events = self.settings.events
-        return EVENTS_A_CALL if events is None else max(1, min(EVENTS_A_CALL, events - self.sim.events))
+        return self.stride.events if events is None else max(1, min(self.stride.events, events - self.sim.events))
 
     def _tell(self) -> None:
         """Hand the journal over, but for what was told before a run had to begin again."""

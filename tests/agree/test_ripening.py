@@ -6,8 +6,10 @@ import pytest
 
 from serq.codegen import ripening
 from serq.codegen.ripening import Ripening
+from serq.engine import stride
 from serq.engine.run import simulator
 from serq.engine.settings import Settings
+from serq.engine.stride import Stride
 from serq.pipeline import load_text
 
 PROGRAM = load_text("""pool kv { cap 40; block 2; evict lru; }
@@ -27,6 +29,8 @@ def test_a_change_in_the_middle_of_a_run_changes_no_number(tmp_path, monkeypatch
     optimised = simulator(PROGRAM, keep_samples=False, opt=2)
     monkeypatch.setenv("SERQ_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(ripening, "thread_time", count().__next__)  # every call takes a second
+    monkeypatch.setattr(stride, "FIRST", 1 << 20)
+    monkeypatch.setattr(Stride, "took", lambda *_: None)  # and goes on for as many events, however long it takes
     changing = simulator(PROGRAM, keep_samples=False)
     assert isinstance(changing.compiled, Ripening)
     changing.compiled.patience = calls
