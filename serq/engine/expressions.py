@@ -131,8 +131,11 @@ class Expressions:
 
     def kept(self, expr: e.Expr) -> str:
         """A name or literal that has the value of the expression as it is now."""
+        fixed = self.constant(expr)
+        if fixed is not None and math.isnan(fixed):
+            return literal(fixed)
         text = self.value(expr)
-        if text.isidentifier() or self.constant(expr) is not None:
+        if text.isidentifier() or fixed is not None:
             return text
         name = self.lines.name()
         self.lines.add(f"{name} = {text}")
@@ -318,15 +321,15 @@ class Expressions:
             self.lines.add(f"return fail(s, {site}, {self._serial()}, 0)")
 
     def _good_choice(self, args: list[str]) -> str:
-        """Whether values and weights are finite, no weight is negative, and one is positive."""
+        """Whether values, weights and their sum are finite, no weight is negative, and one is positive."""
         weights = args[1::2]
         tests = [*(f"is_finite({a})" for a in args), *(f"{w} >= 0.0" for w in weights)]
         if len(weights) <= _MOST_NESTED:
-            return " and ".join([*tests, f"{' + '.join(weights)} > 0.0"])
+            return " and ".join([*tests, f"0.0 < {' + '.join(weights)} < INF"])
         good, total = self.lines.name(), self.lines.name()
         self.lines.add(f"{good} = {tests[0]}", *(f"{good} = {good} and {test}" for test in tests[1:]))
         self.lines.add(f"{total} = 0.0", *(f"{total} += {weight}" for weight in weights))
-        return f"{good} and {total} > 0.0"
+        return f"{good} and 0.0 < {total} < INF"
 
     def is_law(self, expr: e.Draw) -> bool:
         """Whether the parameters are constants that make a law."""

@@ -3,6 +3,9 @@
 from serq.codegen.lang import f64, floor
 from serq.engine.arithmetic import is_finite
 
+MOST_PHASES = 1e6
+"""As in `serq.ir.laws`."""
+
 
 def good_exp(mean: f64) -> bool:
     """A mean."""
@@ -21,7 +24,7 @@ def good_uniform(low: f64, high: f64) -> bool:
 
 def good_erlang(phases: f64, mean: f64) -> bool:
     """A number of phases and a mean."""
-    return is_finite(phases) and is_finite(mean) and phases >= 1.0 and phases == floor(phases) and mean >= 0.0
+    return is_finite(mean) and mean >= 0.0 and 1.0 <= phases <= MOST_PHASES and phases == floor(phases)
 
 
 def good_h2(mean: f64, cv2: f64) -> bool:

@@ -27,6 +27,10 @@ ARITY: dict[LawName, int] = {
 """Number of arguments; `choice` takes any positive number of pairs."""
 
 
+MOST_PHASES = 1_000_000
+"""Phases of a `~erlang`: each is a draw, and its coefficient of variation is a thousandth by then."""
+
+
 def problem_of(law: Law) -> str | None:
     """Why the parameters make no law, or None when they do."""
     args = law.args
@@ -40,6 +44,8 @@ def problem_of(law: Law) -> str | None:
         case "uniform":
             return None if args[0] <= args[1] else "its lower end must not exceed its upper end"
         case "erlang":
+            if args[0] > MOST_PHASES:
+                return f"it has {MOST_PHASES} phases at most"
             return None if args[0] >= 1 and args[0] == int(args[0]) and args[1] >= 0 else (
                 "it takes a whole number of phases, at least 1, and a mean that is not negative")  # fmt: skip
         case "h2":
@@ -51,6 +57,8 @@ def problem_of(law: Law) -> str | None:
             return None if 0 < args[0] <= 1 else "its probability must lie in (0, 1]"
         case "choice":
             weights = args[1::2]
+            if not is_finite(sum(weights)):
+                return "its weights add up to more than a double can be"
             return None if all(w >= 0 for w in weights) and sum(weights) > 0 else (
                 "its weights must not be negative and must not all be zero")  # fmt: skip
     return None

@@ -41,6 +41,8 @@ class RunOptions:
             raise UsageError(f"the warm-up of {self.warmup:g} must lie between 0 and the horizon, {self.horizon:g}")
         if self.batches < 1:
             raise UsageError(f"at least one batch is needed, not {self.batches}")
+        if not (self.horizon - self.warmup) / self.batches > 0:
+            raise UsageError(f"a run until {self.horizon:g} is too short to be divided into {self.batches} batches")
 
 
 def options_of(

@@ -23,6 +23,8 @@ _DOUBT = 3.3
 """Standard deviations: a normal deviate passes this on either side once in a thousand times."""
 _CORRELATED = 0.6
 """From here on neighbouring 32nds of the window have too much in common: it is some ten correlation times long."""
+_FEW = 8
+"""Finished jobs and sessions below which nothing speaks for a steady state either."""
 _PARTS = 8
 """The window is cut into so many parts to look for a rise in each of them."""
 _RISE = 1.5
@@ -46,7 +48,8 @@ def stability_of(results: Sequence[RunResult]) -> Stability:
     than they leave, by more than 3.3 times the flow's Poisson deviation (a stable queue's difference stays bounded
     while that deviation grows; a population that begins in the window is no flow), or the number present rises through
     all eighths of the window. 'not yet stationary': something present, at a stage or in a pool, has a trend
-    (`serq.semantics.trends`), or is so much alike in neighbouring 32nds of the window that this is too short to tell.
+    (`serq.semantics.trends`), or is so much alike in neighbouring 32nds of the window that this is too short to tell,
+    or next to nothing was finished in it.
     """
     runs, widths = [r.counts.sessions for r in results], results[0].counts.widths
     waiting = next((r.waiting for r in results if r.waiting), ())
@@ -67,8 +70,18 @@ def stability_of(results: Sequence[RunResult]) -> Stability:
     if parts and all(a < b for a, b in pairwise(parts)) and parts[-1] > _RISE * parts[0]:
         text = f"the number of sessions rises throughout the window, from {parts[0]:.4g} to {parts[-1]:.4g}"
         return Stability("growing", text, *flows)
+    finished = sum(map(_finished, results))
+    if finished < _FEW:
+        few = f"only {finished} jobs and sessions were finished" if finished else "nothing was finished"
+        return Stability("not yet stationary", f"{few} in the window: too little to tell", *flows)
     trends = [trend_of([r.series[name] for r in results]) for name in states_of(results[0])]
     return Stability(*_by_trends(dict(zip(states_of(results[0]), trends, strict=True))), *flows)
+
+
+def _finished(result: RunResult) -> int:
+    """How often a session left or was lost, or a job was completed."""
+    sessions = sum(row.ended + row.lost for row in result.counts.sessions)
+    return sessions + sum(row.completed for stage in result.counts.stages for row in stage)
 
 
 def _comes_in_faster(runs: Sequence[Sequence[SessionSums]], widths: Sequence[float]) -> bool:

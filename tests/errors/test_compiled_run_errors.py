@@ -18,6 +18,16 @@ CASES = {path.stem: load(path).program for path in sorted((Path(__file__).parent
 CASES |= {
     f"{code} without a pool": load_text(text).program
     for code, text in {
+        "SQ501 undefined constant": "stage s : fifo;\nworkload { arrive closed(2); }\n"
+        "session { loop { run s (0 / 0); } }\nrun { horizon 20; }",
+        "SQ501 undefined tokens": "stage s : step { budget 4; cost 1; }\nworkload { arrive closed(2); }\n"
+        "session { loop { run s prefill (0 * inf); } }\nrun { horizon 20; }",
+        "SQ505 undefined constant": "pool kv { cap 9; }\nstage s : fifo;\nworkload { arrive closed(2); }\n"
+        "session { loop { hold kv (1) { run s (1); } cache (0 / 0); } }\nrun { horizon 20; }",
+        "SQ514 weights": "stage s : fifo;\nworkload { arrive closed(2); }\n"
+        "session { loop { run s (~choice(1: 1e308 * turn_no, 2: 1e308)); turn; } }\nrun { horizon 20; }",
+        "SQ514 phases": "stage s : fifo;\nworkload { arrive closed(2); }\n"
+        "session { loop { run s (~erlang(1e9 * (serial + 1), 1)); } }\nrun { horizon 20; }",
         "SQ504": "stage s : fifo;\nworkload { arrive closed(3); }\n"
         "session { loop { branch (serial == 1) { } else { set a = now; } run s (1); "
         "branch (now > 5) { run s (a); } } }\n"

@@ -49,3 +49,18 @@ def test_what_is_made_of_an_infinity_may_be_rational(mean: str, number: Number) 
     values = {e.measure: e.value for e in solved.estimates}
     assert values["stage.s.number"] == number
     assert math.isinf(load_text("let x = 1 / 0; " + SESSION.replace("WORK", "1 / x")).program.constants[0].folded.value)
+
+
+@pytest.mark.parametrize(
+    ("law", "problem"),
+    [
+        (Law("choice", (1.0, 1e308, 2.0, 1e308)), "add up to more"),
+        (Law("choice", (Fraction(1), Fraction(10**308), Fraction(2), Fraction(10**308))), "add up to more"),
+        (Law("choice", (1.0, 5e307, 2.0, 5e307)), None),
+        (Law("erlang", (1e9, 1.0)), "1000000 phases at most"),
+        (Law("erlang", (Fraction(10**6), Fraction(1))), None),
+    ],
+)
+def test_laws_that_nobody_can_draw(law, problem):
+    found = problem_of(law)
+    assert found is None if problem is None else problem in found

@@ -6,7 +6,9 @@ from dataclasses import replace
 import pytest
 from running import options, program_of, report, run
 
+from serq.base.errors import UsageError
 from serq.engines import run_compiled
+from serq.pipeline import SimulateOptions, load_text, simulate
 from serq.semantics.stability import stability_of
 
 OPEN = """stage svc : fifo; workload {{ arrive poisson({rate}); }}
@@ -105,3 +107,26 @@ def test_a_run_of_one_batch_tells_a_population_from_a_flow(arrivals, kind):
     program = program_of(text)
     (result,) = run_compiled(program, replace(options(program), batches=1), 1).results
     assert stability_of([result]).kind == kind
+
+
+@pytest.mark.parametrize(("horizon", "said"), [(0.01, "nothing was finished"), (5.0, "only 6 jobs and sessions were")])
+def test_next_to_nothing_is_no_steady_state(horizon, said):
+    text = "stage s : fifo; stage t : delay; workload { arrive closed(8); } "
+    text += "session { loop { run s (~exp(1)); run t (~exp(4)); observe x = now; } } run { seed 1; }"
+    found, _ = simulate(load_text(text).program, SimulateOptions(horizon=horizon))
+    assert found.stability.kind == "not yet stationary"
+    assert said in found.stability.text
+
+
+def test_arrivals_of_whom_nobody_is_served_are_growth():
+    text = (
+        "stage s : fifo; workload { arrive poisson(10); } session { run s (1e9); observe x = 1; } run { horizon 50; }"
+    )
+    found, _ = simulate(load_text(text).program)
+    assert found.stability.kind == "growing"
+
+
+def test_a_run_that_cannot_be_divided_is_refused():
+    text = "stage s : fifo; workload { arrive poisson(1); } session { run s (1); observe x = 1; }"
+    with pytest.raises(UsageError, match="too short to be divided into 32 batches"):
+        simulate(load_text(text).program, SimulateOptions(horizon=5e-324))
