@@ -21,6 +21,8 @@ Options = tuple[tuple[Any, Fraction], ...]
 
 MOST_OUTCOMES = 100_000
 """Outcomes of one event that are gone through: 24 coins at one instant have 16 million."""
+MOST_IN_A_ROW = 500
+"""Choices of one outcome: a loop that chance alone ends has ever longer ones, which take ever longer to go through."""
 
 
 class Script:
@@ -45,9 +47,18 @@ class Script:
         self._runs = 0
 
     def choose(self, options: Options) -> Any:
-        """The option of this run; the probability of the run is multiplied by its own."""
+        """The option of this run; the probability of the run is multiplied by its own.
+
+        LimitError when there are too many choices.
+        """
         place = self._next
         self._next += 1
+        if place == MOST_IN_A_ROW:
+            self.clear()
+            raise LimitError(
+                f"one event makes more than {MOST_IN_A_ROW} choices one after the other: a loop may go round in no "
+                "time, as a hold does that finds room, for as long as chance has it"
+            )
         if place == len(self._taken):
             self._taken.append(0)
             self._options.append(options)

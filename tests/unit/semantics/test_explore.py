@@ -292,3 +292,12 @@ def test_an_event_with_too_many_outcomes_is_given_up(stage: str, monkeypatch: py
         explore(program)
     monkeypatch.setattr(enumerated, "MOST_OUTCOMES", 8)
     assert explore(program).size > 8
+
+
+def test_a_loop_that_chance_alone_ends_is_not_gone_through_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(enumerated, "MOST_IN_A_ROW", 50)
+    text = "pool k { cap 1; } stage s : fifo; workload { arrive closed(2); } "
+    text += "session { loop { hold k (1) { branch (1/3) { run s (~exp(1)); } } } }"
+    with pytest.raises(LimitError, match="more than 50 choices one after the other"):
+        chain_of(text)
+    assert chain_of(text.replace("branch (1/3) { run", "branch (1/3) { } run")).size > 1
