@@ -4,6 +4,7 @@ without a jump, so that a vector instruction does an operation of all of them.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from serq.codegen.operators import MistypedError
 from serq.codegen.tree import (
@@ -11,6 +12,8 @@ from serq.codegen.tree import (
     Array,
     BuiltinCall,
     Call,
+    Choice,
+    Comparison,
     Expr,
     Field,
     Function,
@@ -24,6 +27,7 @@ from serq.codegen.tree import (
     SetItem,
     SetLocal,
     Statement,
+    Table,
     Unary,
     UpdateItem,
 )
@@ -36,10 +40,12 @@ COUNTS = (4, 8, 16)
 class LanesChecker:
     """Checks a loop of lanes, statement by statement.
 
-    `variable` is its variable, `outside` are the names that have a value before it, `functions` those of the program.
+    `variable` is its variable, of which there are `count` values, `outside` are the names that have a value before it,
+    `functions` those of the program.
     """
 
     variable: str
+    count: int
     outside: frozenset[str]
     functions: Sequence[Function]
     _bases: dict[object, set[str | int]] = field(default_factory=dict)
@@ -65,6 +71,8 @@ class LanesChecker:
             self._access(item.array, item.position)
 
     def _access(self, array: Array, position: Expr, stores: bool = False) -> None:
+        if isinstance(array.at, Table):
+            return  # nobody writes there: each lane takes what it likes
         base = self._base(position)
         if base is None or array.columns > 1:
             i = self.variable
@@ -77,8 +85,14 @@ class LanesChecker:
         bases.add(base)
         if stores:
             self._stored.add(memory)
-        if memory in self._stored and len(bases) > 1:
+        if memory in self._stored and not self._apart(bases):
             raise MistypedError(f"a lane writes to {array.text} where another one may read or write")
+
+    def _apart(self, bases: set[str | int]) -> bool:
+        """Whether the items that lie side by side from one place on are not those from another one on."""
+        places = sorted(base for base in bases if isinstance(base, int))
+        known = len(bases) == 1 or len(places) == len(bases)
+        return known and all(after - before >= self.count for before, after in pairwise(places))
 
     def _base(self, position: Expr) -> str | int | None:
         """Where the items of the lanes begin; None if they do not lie side by side from some place on."""
@@ -104,6 +118,12 @@ def _items(e: Expr | Array | RecordPart, functions: Sequence[Function]) -> Itera
         case Arithmetic() if e.op not in ("//", "%"):
             yield from _items(e.left, functions)
             yield from _items(e.right, functions)
+        case Comparison(left=left, right=right):
+            yield from _items(left, functions)
+            yield from _items(right, functions)
+        case Choice(test=test, yes=yes, no=no):
+            for part in (test, yes, no):
+                yield from _items(part, functions)
         case BuiltinCall(arguments=arguments):
             for argument in arguments:
                 yield from _items(argument, functions)
@@ -114,7 +134,7 @@ def _items(e: Expr | Array | RecordPart, functions: Sequence[Function]) -> Itera
             for given in arguments:
                 yield from _items(given, functions)
         case _:
-            raise MistypedError("lanes have no conditions, no // and no %: all of them do the same, without a jump")
+            raise MistypedError("lanes have no `and`, `or`, `not`, // and %: all of them do the same, without a jump")
 
 
 def _computes(statement: Statement, functions: Sequence[Function]) -> bool:

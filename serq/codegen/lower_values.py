@@ -166,6 +166,8 @@ class Values:
                 return result
 
     def _choice(self, type: Type, test: Expr, yes: Expr, no: Expr) -> Value:
+        if self.lanes:  # both are worked out, which touches nothing
+            return self.compute(type, "select", self.value(test), self.value(yes), self.value(no))
         result = self.slot(type)
         on_yes, on_no, end = self.label(), self.label(), self.label()
         self.emit(Branch(self.value(test), on_yes, on_no))

@@ -223,7 +223,7 @@ class Statements:
         dead, before = self._dead, set(scope.assigned)
         self._keep(node.target, "i64")
         outside = frozenset(before | set(scope.parameters))
-        lanes = LanesChecker(node.target.id, outside, self.functions) if count else None
+        lanes = LanesChecker(node.target.id, count, outside, self.functions) if count else None
         body, _ = self._body(node.body, lanes)
         scope.assigned = before - {node.target.id}
         self._dead = dead

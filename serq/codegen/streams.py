@@ -70,7 +70,7 @@ def exponential(s: U64Array, at: i64 = 0) -> f64:
 
 @cold
 def beyond(s: U64Array, at: i64, layer: i64, x: f64) -> f64:
-    """What `exponential` does in one draw of ninety: the edge of a layer, or the tail, which is the law once more."""
+    """What `exponential` does in one draw of 45: the edge of a layer, or the tail, which is the law once more."""
     passed = 0.0
     while True:
         if layer == 0:

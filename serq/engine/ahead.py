@@ -19,10 +19,13 @@ START = -1
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """Of the one draw of an instruction: whether it has been made before, and which draw is made behind it."""
+    """Of the one draw of an instruction: whether it has been made before, which draw is made behind it, and whether the
+    stream is never drawn from after that.
+    """
 
     made: bool = False
     following: e.Draw | None = None
+    last: bool = False
 
 
 NOTHING = Ahead()
@@ -48,7 +51,8 @@ def draws_ahead(program: p.Program, is_law: Callable[[e.Draw], bool]) -> Mapping
         if all(after[at] == {pc} and (at == START or single[at] is not None) for at in before):
             certain[pc] = draw
     following = {at: certain[pc] for at, targets in after.items() for pc in targets if pc in certain}
-    return {at: Ahead(at in certain, following.get(at)) for at in (*certain, *following)}
+    last = {at for at in following if not any(after[pc] for pc in after[at])}
+    return {at: Ahead(at in certain, following.get(at), at in last) for at in (*certain, *following)}
 
 
 def _next_draws(program: p.Program, starts: tuple[int, ...], drawing: Mapping[int, object]) -> frozenset[int]:

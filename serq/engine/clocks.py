@@ -34,3 +34,13 @@ def region_of(program: p.Program, ref: e.Ref, place: str) -> str:
     """The region of the heap that a shared stage has, in the same way."""
     region = sum(isinstance(stage.kind, p.ProcessorSharing) for stage in program.stages[: ref.base]) + 1
     return str(region) if ref.index is None else f"{place} + {region - ref.base}"
+
+
+def join_shared(base: int, place: str, region: str, work: str) -> tuple[str, ...]:
+    """The lines in which a job joins the shared stage at `place`, which is that at `base` or one of its array."""
+    return (
+        f"lead = join_shared(s, {place}, {region}, slot, {work})",
+        f"status = speed_{base}(s, {place}, s.number[{place}] + 1, lead)",
+        f"note_joined(s, {place}, slot)",
+        "return status",
+    )

@@ -1,28 +1,31 @@
 """Pending jobs in restricted Python, by time, then by order: a few in a list, many in a heap.
 
-The first entry of a region is known at any time: `first_time`, `first_order`, `first_slot`. A list of at most sixteen
-entries keeps its order in one word, `sequence`, whose k-th half byte is the place of the k-th entry; behind those of
-the entries are the free places, whose times are infinite. Where a new entry belongs is counted by comparing all times
-with its own, without a jump that depends on them; who was there before comes first where times are the same. More are a
-heap with four children to a node, in which the entry that is taken leaves a hole: most often the same event or the next
-one puts another in its place, and one way down the heap does for both. Times lie apart from the rest; behind the last
-entry they are infinite, so that there are always eight or four.
+The time of the first entry of a region is known at any time. A list of at most eight or sixteen entries keeps its order
+in one word, `sequence`, whose k-th half byte is the place of the k-th entry; behind those of the entries are the free
+places, whose times are infinite. Where a new entry belongs is counted by comparing all times with its own, without a
+jump that depends on them; who was there before comes first where times are the same. It takes the last of the places,
+and what was behind it moves up by one; the place of an entry that goes becomes the last one. More are a heap with four
+children to a node, in which the entry that is taken leaves a hole: most often the same event or the next one puts
+another in its place, and one way down the heap does for both. Times lie apart from the rest; behind the last entry they
+are infinite, so that there are always eight or four.
 """
 
-from serq.codegen.lang import cold, f64, i64
+from serq.codegen.lang import cold, f64, i64, u64
 from serq.engine.state import INF, NEVER, NOBODY, Sim
 
-FEW = 16
-"""So many entries are a list at most."""
+FEW = 8
+"""So many entries are a narrow list at most; those of a wide one are twice as many."""
 AGAIN = 8
 """A heap of so many becomes a list again."""
 NARROW = 6
-"""A list of fewer entries goes back into the first eight places."""
+"""A wide list of fewer entries becomes a narrow one."""
 PAD = 16
 """So many places of a region stay free."""
 IN_TURN = 0xFEDCBA9876543210
 """A sequence of places in the order in which they lie."""
 MASK = 0xFFFFFFFFFFFFFFFF
+SHORT = 0xFFFFFFFF
+"""The half bytes of a narrow list."""
 
 
 def start_of(s: Sim, region: i64) -> i64:
@@ -33,30 +36,35 @@ def start_of(s: Sim, region: i64) -> i64:
 # -- a few -----------------------------------------------------------------------------------------------------------
 
 
-def put(s: Sim, region: i64, time: f64, order: i64, slot: i64) -> None:
-    """Put an entry into a region; those that are there were set before it."""
+def put(s: Sim, region: i64, time: f64, order: i64, slot: i64) -> f64:
+    """Put an entry into a region; those that are there were set before it. The time of what is first then."""
+    if s.heap_size[region] < s.heap_room[region]:
+        return put_listed(s, region, time, order, slot)
+    put_more(s, region, time, order, slot)
+    return s.first_time[region]
+
+
+def put_listed(s: Sim, region: i64, time: f64, order: i64, slot: i64) -> f64:
+    """Put an entry into a list that has room."""
     size = s.heap_size[region]
-    if s.deep[region] != 0 or size == FEW:
-        put_deep(s, region, time, order, slot)
-        return
     base = start_of(s, region)
     before = among_eight(s, base, time)
-    if s.wide[region] != 0:
-        before += among_eight(s, base + 8, time)
+    if s.heap_room[region] > FEW:
+        before += among_eight(s, base + FEW, time)
     before = min(before, size)  # free places are as late as any
-    place = enrol(s, region, before)
-    at = base + place
-    if place > 7:
-        s.wide[region] = 1
+    at = base + enrol(s, region, before)
+    s.heap_size[region] = size + 1
     s.heap_time[at] = time
     s.heap_order[at] = order
     s.heap_slot[at] = slot
-    first = s.first_time[region]
-    first_order = s.first_order[region]
-    first_slot = s.first_slot[region]
-    s.first_time[region] = min(first, time)
-    s.first_order[region] = order if before == 0 else first_order
-    s.first_slot[region] = slot if before == 0 else first_slot
+    first = min(s.first_time[region], time)
+    s.first_time[region] = first
+    if region == 0:
+        first_order = s.first_order[region]
+        first_slot = s.first_slot[region]
+        s.first_order[region] = order if before == 0 else first_order
+        s.first_slot[region] = slot if before == 0 else first_slot
+    return first
 
 
 def among_eight(s: Sim, at: i64, time: f64) -> i64:
@@ -69,63 +77,83 @@ def among_eight(s: Sim, at: i64, time: f64) -> i64:
 
 
 def enrol(s: Sim, region: i64, before: i64) -> i64:
-    """The first free place becomes that of an entry behind so many others."""
-    size = s.heap_size[region]
-    s.heap_size[region] = size + 1
+    """The last place becomes that of an entry behind so many others."""
     sequence = s.sequence[region]
-    place = (sequence >> (4 * size)) & 15
+    place = sequence >> s.top[region]
     lower = ((1 << (4 * before)) - 1) & MASK
-    others = ((1 << (4 * size)) - 1) & MASK
-    moved = ((sequence & (others ^ lower)) << 4) & MASK
-    free = sequence & (((MASK ^ others) << 4) & MASK)
-    s.sequence[region] = (sequence & lower) | ((place << (4 * before)) & MASK) | moved | free
+    moved = ((sequence & (MASK ^ lower)) << 4) & s.half_bytes[region]
+    s.sequence[region] = (sequence & lower) | ((place << (4 * before)) & MASK) | moved
     return int(place)
 
 
-def take(s: Sim, region: i64) -> i64:
-    """Take the first entry away: its slot. There must be one."""
-    slot = s.first_slot[region]
-    if s.deep[region] != 0:
+def foremost(s: Sim, region: i64) -> i64:
+    """The slot of the first entry. There must be one."""
+    if region == 0 or s.heap_room[region] == 0:
+        return s.first_slot[region]
+    return s.heap_slot[start_of(s, region) + int(s.sequence[region] & 15)]
+
+
+def take(s: Sim, region: i64) -> f64:
+    """Take the first entry away. There must be one. The time of what is first then."""
+    room = s.heap_room[region]
+    if room == 0:
         take_deep(s, region)
-    else:
-        strike_out(s, region, 0)
-    return slot
-
-
-def strike_out(s: Sim, region: i64, number: i64) -> None:
-    """Take an entry out of a list; its place becomes the first free one."""
+        return s.first_time[region]
     size = s.heap_size[region] - 1
     s.heap_size[region] = size
-    base = start_of(s, region)
+    sequence = s.sequence[region]
+    place = sequence & 15
+    s.sequence[region] = (sequence >> 4) | ((place << s.top[region]) & MASK)
+    s.heap_time[start_of(s, region) + int(place)] = INF
+    if room > FEW and size < NARROW:
+        make_narrow(s, region)
+    return note_listed(s, region)
+
+
+@cold
+def strike_out(s: Sim, region: i64, number: i64) -> None:
+    """Take an entry out of a list."""
+    size = s.heap_size[region] - 1
+    s.heap_size[region] = size
     sequence = s.sequence[region]
     place = (sequence >> (4 * number)) & 15
     lower = ((1 << (4 * number)) - 1) & MASK
-    others = ((1 << (4 * size)) - 1) & MASK
-    moved = (sequence >> 4) & (others ^ lower)
-    free = sequence & (((MASK ^ others) << 4) & MASK)
-    s.sequence[region] = (sequence & lower) | moved | ((place << (4 * size)) & MASK) | free
-    s.heap_time[base + int(place)] = INF
-    if s.wide[region] != 0 and size < NARROW:
-        make_narrow(s, region)
+    moved = (sequence >> 4) & (MASK ^ lower)
+    s.sequence[region] = (sequence & lower) | moved | ((place << s.top[region]) & MASK)
+    s.heap_time[start_of(s, region) + int(place)] = INF
     note_listed(s, region)
 
 
 @cold
 def make_narrow(s: Sim, region: i64) -> None:
-    """The few entries of a list move into the first eight places."""
+    """The few entries of a wide list move into the first eight places."""
     base = start_of(s, region)
     size = s.heap_size[region]
-    free = size
+    old = s.sequence[region]
+    taken = 0
     for k in range(size):
-        place = entry_at(s, region, k)
-        if place > 7:
-            while entry_at(s, region, free) > 7:
+        taken |= 1 << int((old >> (4 * k)) & 15)
+    sequence: u64 = 0
+    free = 0
+    for k in range(FEW):
+        place = int((old >> (4 * k)) & 15)
+        if k >= size or place >= FEW:
+            while (taken >> free) & 1 != 0:
                 free += 1
-            other = entry_at(s, region, free)
-            move(s, base + place, base + other)
-            both = (place ^ other) & MASK
-            s.sequence[region] ^= ((both << (4 * k)) ^ (both << (4 * free))) & MASK
-    s.wide[region] = 0
+            if k < size:
+                move(s, base + place, base + free)
+            place = free
+            free += 1
+        sequence |= ((place & 15) << (4 * k)) & MASK
+    narrow(s, region, sequence)
+
+
+def narrow(s: Sim, region: i64, sequence: u64) -> None:
+    """A region is a list of at most eight entries."""
+    s.sequence[region] = sequence & SHORT
+    s.half_bytes[region] = SHORT
+    s.heap_room[region] = FEW
+    s.top[region] = 4 * FEW - 4
 
 
 def move(s: Sim, start: i64, end: i64) -> None:
@@ -136,27 +164,37 @@ def move(s: Sim, start: i64, end: i64) -> None:
     s.heap_time[start] = INF
 
 
-def note_listed(s: Sim, region: i64) -> None:
-    """The first entry of a list."""
-    size = s.heap_size[region]
+def note_listed(s: Sim, region: i64) -> f64:
+    """The first entry of a list: its time. Its order counts where other clocks may have the same one."""
     at = start_of(s, region) + int(s.sequence[region] & 15)
-    s.first_time[region] = s.heap_time[at]
-    s.first_order[region] = s.heap_order[at] if size > 0 else NEVER
-    s.first_slot[region] = s.heap_slot[at] if size > 0 else NOBODY
+    time = s.heap_time[at]
+    s.first_time[region] = time
+    if region == 0:
+        some = s.heap_size[region] > 0
+        s.first_order[region] = s.heap_order[at] if some else NEVER
+        s.first_slot[region] = s.heap_slot[at] if some else NOBODY
+    return time
 
 
 def entry_at(s: Sim, region: i64, number: i64) -> i64:
     """Where in a region one of its entries lies."""
-    return number if s.deep[region] != 0 else int((s.sequence[region] >> (4 * number)) & 15)
+    return number if s.heap_room[region] == 0 else int((s.sequence[region] >> (4 * number)) & 15)
 
 
 # -- many ------------------------------------------------------------------------------------------------------------
 
 
 @cold
-def put_deep(s: Sim, region: i64, time: f64, order: i64, slot: i64) -> None:
-    """Put an entry into a heap, into the hole if there is one; a list becomes a heap before."""
-    if s.deep[region] == 0:
+def put_more(s: Sim, region: i64, time: f64, order: i64, slot: i64) -> None:
+    """Put an entry into a heap, into the hole if there is one. A list without room becomes wide, or a heap, before."""
+    if s.heap_room[region] == FEW:
+        s.sequence[region] |= IN_TURN ^ (IN_TURN & SHORT)
+        s.half_bytes[region] = MASK
+        s.heap_room[region] = 2 * FEW
+        s.top[region] = 8 * FEW - 4
+        put_listed(s, region, time, order, slot)
+        return
+    if s.heap_room[region] != 0:
         deepen(s, region)
     if s.hole[region] == 1:
         s.hole[region] = 0
@@ -176,10 +214,10 @@ def note_first(s: Sim, region: i64, at: i64) -> None:
 @cold
 def deepen(s: Sim, region: i64) -> None:
     """Make a heap of a list."""
-    s.deep[region] = 1
+    s.heap_room[region] = 0
     base = start_of(s, region)
-    for k in range(FEW // 4):
-        i = FEW // 4 - 1 - k
+    for k in range(FEW // 2):
+        i = FEW // 2 - 1 - k
         sink(s, region, i, s.heap_time[base + i], s.heap_order[base + i], s.heap_slot[base + i])
 
 
@@ -196,9 +234,7 @@ def order_list(s: Sim, region: i64) -> None:
             b = s.heap_time[base + i]
             before += int(a < b or (a == b and s.heap_order[base + j] < s.heap_order[base + i]))
         sequence = (sequence & (MASK ^ ((15 << (4 * before)) & MASK))) | ((i << (4 * before)) & MASK)
-    s.sequence[region] = sequence
-    s.deep[region] = 0
-    s.wide[region] = 0
+    narrow(s, region, sequence)
     note_listed(s, region)
 
 
@@ -313,7 +349,7 @@ def remove(s: Sim, region: i64, slot: i64) -> None:
     i = 0
     while s.heap_slot[base + entry_at(s, region, i)] != slot:
         i += 1
-    if s.deep[region] == 0:
+    if s.heap_room[region] != 0:
         strike_out(s, region, i)
         return
     last = s.heap_size[region] - 1

@@ -4,6 +4,7 @@ from serq.engine.asked import drifting, reads_estimates
 from serq.engine.clocks import is_many
 from serq.engine.coast_text import CoastText
 from serq.engine.step_text import step_stages
+from serq.engine.streams import arrives_lightly
 from serq.ir import program as p
 
 
@@ -68,7 +69,7 @@ class LoopText:
         if not pending and not many:
             lines.add("return NOBODY")
             return
-        lines.add("slot = take(s, 0)")
+        lines.add("slot = foremost(s, 0)", "take(s, 0)")
         place = "s.place[slot]"
         if len(pending) + len(many) == 1:
             place = str((pending + list(many))[0])
@@ -100,8 +101,11 @@ class LoopText:
         lines = self.lines
         with lines.block("def run(s: Sim, most: i64) -> i64:"):
             lines.add("slot = next_ready(s)", "done = 0")
+            lightly = arrives_lightly(self.program)
+            lines.add(*(["k = NOBODY"] if lightly else []))
             with lines.block("while True:"):
                 self._settle_once()
+                lines.add(*(["if k == 0:", "    settle_arrival(s)"] if lightly else []))
                 self._rest()
                 self._next()
                 self._pass_time()
@@ -139,7 +143,9 @@ class LoopText:
         """It is the time of the next event; the batches that end before it are closed."""
         lines, close = self.lines, closing_of(self.program)
         over = "if time > s.horizon:", "    return RESTED if order == NEVER else DONE"
-        moving = "s.now = time", "s.left = s.commands", "s.ended_now = 0"
+        moving = ["s.now = time", "s.left = s.commands"]
+        if isinstance(self.program.arrivals, p.Closed):
+            moving.append("s.ended_now = 0")
         if drifting(self.program):
             lines.add(*over)
             with lines.block("if time != s.now:"):
@@ -230,8 +236,7 @@ class LoopText:
     def _rest_clocks(self) -> None:
         """The clocks of shared stages are set in the order of declaration."""
         for place in self.shared:
-            source, region = self.sources.index(place), self.shared.index(place) + 1
-            self.lines.add(f"if s.moved[{place}] == 1:", f"    rest_shared(s, {place}, {region}, {source})")
+            self.lines.add(f"if s.moved[{place}] == 1:", f"    rest_shared(s, {place}, {self.sources.index(place)})")
 
     def _rest(self) -> None:
         """Nothing more happens at this instant."""

@@ -21,7 +21,7 @@ from serq.engine.preemption_text import PreemptionText
 from serq.engine.session_text import SessionText
 from serq.engine.sites import Site, Sites
 from serq.engine.step_text import StepText
-from serq.engine.streams import begins_ahead
+from serq.engine.streams import arrives_lightly, streams_of
 from serq.engine.supported import expressions_of
 from serq.ir import program as p
 
@@ -40,6 +40,7 @@ from serq.engine.journal import (
 """
 
 _HEAD = """\
+from serq.codegen.blocks import begin_block, block_exp, block_h2
 from serq.codegen.draws import draw_bernoulli, draw_erlang, draw_exp, draw_geometric, draw_h2, draw_uniform
 from serq.codegen.elementary import exp, log
 from serq.codegen.lang import cold, f64, fabs, floor, i64
@@ -47,7 +48,8 @@ from serq.codegen.powers import power
 from serq.codegen.streams import exponential, u01
 from serq.engine.arithmetic import is_finite, larger, modulo, over, root, smaller, whole_above, whole_below
 from serq.engine.coasting import may_coast, note_coasted, rounds_alone
-from serq.engine.heap import take
+from serq.engine.coming import begin_alone, has_odd, take_words
+from serq.engine.heap import foremost, take
 from serq.engine.iterations import (
     attention_in_batch, begin_plan, bring_back, decoding_in_batch, end_iteration, give, held_in_batch, next_resident,
     no_less, offered, prefill_in_batch, rest_of_budget, set_aside, take_back, tokens_in_batch,
@@ -61,9 +63,9 @@ from serq.engine.residents import (
 )
 from serq.engine.serving import (
     clear_clock, empty_shared, join_delay, join_many, join_shared, join_single, leave_delay, leave_many, leave_shared,
-    leave_single, make_ready, next_ready, rest_shared, set_clock,
+    leave_single, make_ready, next_ready, note_joined, note_left, rest_shared, set_clock,
 )
-from serq.engine.sessions import begin_stream, give_slot, take_coming, take_slot
+from serq.engine.sessions import give_slot, note_arrived, one_more_ended, take_slot
 from serq.engine.state import (
     DONE, DRAIN, FAILED, FAULT, GROW, INF, MORE, NAN, NEVER, NOBODY, RESTED, Sim, fail, fail_with,
 )
@@ -112,6 +114,7 @@ def lower(program: p.Program, keep_samples: bool, holds: Holds | None = None) ->
     if steps.places:
         loop.clocks()
         steps.limits()
+    session.coming.prepare()
     session.arrive()
     if program.pools:
         pools.functions()
@@ -122,7 +125,7 @@ def lower(program: p.Program, keep_samples: bool, holds: Holds | None = None) ->
         steps.iterations()
     writer.arrivals()
     writer.gauges()
-    writer.begin(session if begins_ahead(program, holds) else None)
+    writer.begin()
     coast.functions()
     loop.fire()
     loop.run()
@@ -153,25 +156,35 @@ class _Writer:
         self.shared = shared
 
     def speeds(self) -> None:
-        """For each shared stage how fast its jobs are served when there are n."""
+        """For each shared stage how fast its jobs are served when there are n, and what happens when one is done."""
         for place in self.shared:
             kind = self.program.stages[place].kind
             assert isinstance(kind, p.ProcessorSharing)
-            site = self.sites.number(Site("capacity", kind.rate.span))
-            with self.lines.block(f"def speed_{place}(s: Sim, stage: i64, n: i64) -> i64:"):
-                self.lines.add("if n == 0:", "    empty_shared(s, stage)", "    return MORE")
-                self.expressions.here = Surroundings(context={"n": "float(n)"})
-                rate = self.expressions.kept(kind.rate)
-                with self.lines.block(f"if not (0.0 <= {rate} < INF):"):
-                    self.lines.add("s.fault_values[1] = float(n)")
-                    self.lines.add(f"return fail_with(s, {site}, -1, stage, {rate})")
-                self.lines.add(f"s.speed[stage] = {rate} / float(n)")
-                self.lines.add(f"s.pace[stage] = float(n) / {rate} if {rate} > 0.0 else INF", "return MORE")
+            self._speed(place, kind)
             with self.lines.block(f"def done_{place}(s: Sim) -> i64:"):
-                self.lines.add(f"slot = leave_shared(s, {place}, {self.shared.index(place) + 1})")
-                self.lines.add(f"status = speed_{place}(s, {place}, s.number[{place}])")
+                region = self.shared.index(place) + 1
+                self.lines.add(f"slot = foremost(s, {region})", f"lead = leave_shared(s, {place}, {region})")
+                self.lines.add(f"status = speed_{place}(s, {place}, s.number[{place}] - 1, lead)")
+                self.lines.add(f"note_left(s, {place}, slot, s.joined[slot])")
                 self.lines.add("return slot if status == MORE else FAILED")
             self.lines.add("")
+
+    def _speed(self, place: int, kind: p.ProcessorSharing) -> None:
+        """How fast the n jobs of a stage, or of another one of the same array, are served from now on, and when the
+        first will be done: `lead` is what each must get until then.
+        """
+        source = f"stage + {sources_of(self.program).index(place) - place}"
+        site = self.sites.number(Site("capacity", kind.rate.span))
+        with self.lines.block(f"def speed_{place}(s: Sim, stage: i64, n: i64, lead: f64) -> i64:"):
+            self.lines.add("if n == 0:", f"    empty_shared(s, stage, {source})", "    return MORE")
+            self.expressions.here = Surroundings(context={"n": "float(n)"})
+            rate = self.expressions.kept(kind.rate)
+            with self.lines.block(f"if not (0.0 <= {rate} < INF):"):
+                self.lines.add("s.fault_values[1] = float(n)")
+                self.lines.add(f"return fail_with(s, {site}, -1, stage, {rate})")
+            self.lines.add(f"s.speed[stage] = {rate} / float(n)")
+            pace = f"(float(n) / {rate} if {rate} > 0.0 else INF)"
+            self.lines.add(f"s.clock_time[{source}] = s.now + lead * {pace}", "return MORE")
 
     # -- arrivals ----------------------------------------------------------------------------------------------------
 
@@ -182,11 +195,11 @@ class _Writer:
             self._recorded_arrivals()
         if not isinstance(arrivals, p.Poisson | p.Renewal):
             return
+        lightly = arrives_lightly(self.program)
         with self.lines.block("def next_gap(s: Sim) -> i64:"):
             if isinstance(arrivals, p.Poisson):
-                self.lines.add(
-                    "set_clock(s, 0, s.now + s.gap)", "s.gap = exponential(s.arrival) / s.rate", "return MORE"
-                )
+                self.lines.add("set_clock(s, 0, s.now + s.gap)")
+                self.lines.add(*([] if lightly else ["s.gap = exponential(s.arrival) / s.rate"]), "return MORE")
             else:
                 self._gap(arrivals)
         self.lines.add("")
@@ -195,7 +208,8 @@ class _Writer:
             if arrivals.limit is not None:
                 with self.lines.block("if s.live >= s.most_live:"):
                     self.lines.add("s.lost += 1", "return NOBODY")
-            self.lines.add("return next_ready(s) if arrive(s) == MORE else FAILED")
+            self.lines.add("slot = s.free") if lightly else None
+            self.lines.add(f"return {'slot' if lightly else 'next_ready(s)'} if arrive(s) == MORE else FAILED")
         self.lines.add("")
 
     def _recorded_arrivals(self) -> None:
@@ -246,14 +260,12 @@ class _Writer:
                 self.lines.add("return MORE")
         self.lines.add("")
 
-    def begin(self, ahead: SessionText | None) -> None:
-        """Time 0. `ahead` is given where the first session's streams begin now."""
+    def begin(self) -> None:
+        """Time 0."""
         arrivals = self.program.arrivals
         with self.lines.block("def begin(s: Sim) -> i64:"):
             self.lines.add("if s.now >= s.next_end:", f"    {closing_of(self.program)}(s, s.now)")
-            if ahead is not None:
-                self.lines.add("s.coming = s.free", "s.free = s.follow[s.coming]")
-                ahead.begin_streams("s.coming", "s.next_serial")
+            self.lines.add(*(["prepare(s, 0)"] if streams_of(self.program) else []))
             match arrivals:
                 case p.Poisson():
                     self.lines.add("set_clock(s, 0, 0.0)", "s.gap = exponential(s.arrival) / s.rate")

@@ -3,8 +3,9 @@
 from array import array
 from typing import Any
 
+from serq.codegen.blocks import BLOCK, WORDS
 from serq.codegen.seeds import Purpose, stream, stream_key
-from serq.engine.heap import IN_TURN, PAD
+from serq.engine.heap import FEW, IN_TURN, PAD, SHORT
 from serq.engine.lower import Lowered
 from serq.engine.observing import BUCKETS, GROUPS
 from serq.engine.settings import Settings
@@ -19,7 +20,7 @@ _PER_SLOT_DOUBLE = ("joined", "begun", "work", "ahead")
 _LOG_WHOLE = ("log_name", "log_serial", "log_turn")
 _LOG_DOUBLE = ("log_value", "log_time")
 _STAGE_SUMS = ("last", "sum_number", "sum_busy", "sum_nonempty", "sum_wait", "sum_sojourn", "sum_service", "virtual",
-               "shared_last", "speed", "pace")  # fmt: skip
+               "shared_last", "speed")  # fmt: skip
 _STAGE_COUNTS = ("number", "completed", "iterations", "started", "moved")
 
 
@@ -80,15 +81,20 @@ def _stage_fields(program: p.Program, lowered: Lowered) -> dict[str, Any]:
     fields |= {name: wholes(n, -1) for name in ("serving", "queue_head", "queue_tail")}
     fields |= {"servers": array("q", servers or [0])}
     regions = len(lowered.shared) + 1
-    fields |= {name: wholes(regions) for name in ("heap_size", "hole", "deep", "wide")}
+    fields |= {name: wholes(regions) for name in ("heap_size", "hole")}
     fields |= {"first_time": doubles(regions, INF), "first_order": wholes(regions, NEVER)}
-    fields |= {"first_slot": wholes(regions, NOBODY), "sequence": array("Q", [IN_TURN]) * regions}
+    fields |= {"first_slot": wholes(regions, NOBODY), "sequence": array("Q", [IN_TURN & SHORT]) * regions}
+    fields |= {"half_bytes": array("Q", [SHORT]) * regions}
+    fields |= {"heap_room": wholes(regions, FEW), "top": wholes(regions, 4 * FEW - 4)}
     return fields | {"clock_time": doubles(len(sources), INF), "clock_order": wholes(len(sources), NEVER)}
 
 
 def _seed_fields(settings: Settings, replication: int) -> dict[str, Any]:
     keys = [word for purpose in _PURPOSES for word in stream_key(settings.seed, replication, purpose)]
-    return {"arrival": array("Q", stream(settings.seed, replication, "arrivals")), "keys": array("Q", keys)}
+    blocks = {name: array("Q", bytes(8 * WORDS)) for name in ("coming", "coming_work", "alone")}
+    drawn = {name: doubles(BLOCK) for name in ("drawn", "room")}
+    arrival = array("Q", stream(settings.seed, replication, "arrivals"))
+    return {"arrival": arrival, "keys": array("Q", keys), **blocks, **drawn}
 
 
 def grow_slots(sim: Any, capacity: int, attributes: int, words: int, regions: int) -> None:

@@ -268,7 +268,7 @@ class PoolText:
                 lines.add("close_request(s, slot)")
             lines.add("leave(s, slot)")
             if isinstance(self.program.arrivals, p.Closed):
-                lines.add("if s.ended_now > s.most_ends:", "    return fail(s, site, -1, s.ended_now)")
+                lines.add("if one_more_ended(s):", "    return fail(s, site, -1, s.ended_now)")
                 lines.add("return arrive(s)")
             else:
                 lines.add("return MORE")

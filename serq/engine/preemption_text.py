@@ -109,7 +109,8 @@ class PreemptionText:
         match kind:
             case p.ProcessorSharing():
                 region = region_of(self.program, e.Ref("", place), "")
-                lines.add(f"return speed_{place}(s, stage, withdraw_shared(s, stage, {region}, slot))")
+                lines.add(f"lead = withdraw_shared(s, stage, {region}, slot)")
+                lines.add(f"return speed_{place}(s, stage, s.number[stage], lead)")
             case p.Step():
                 lines.add("mark(s, slot)", "withdraw(s, slot)")
             case p.Fifo(servers=servers) if p.whole(servers) == 1:

@@ -163,42 +163,48 @@ def leave_delay(s: Sim, stage: i64, slot: i64) -> i64:
 
 
 # -- processor sharing: finish tags in virtual time, as `serq.semantics.clocks.Sharing` has them ---------------------
+#
+# When the first job will be done is worked out at every change, from numbers that are at hand, and not when the instant
+# is over, and before anything is counted: which event comes next is what all else waits for. The order of the clock is
+# settled at the end.
 
 
-def join_shared(s: Sim, stage: i64, region: i64, slot: i64, work: f64) -> i64:
-    """A job comes to share the stage; the number present is returned, for which the speed must be set."""
-    note_joined(s, stage, slot)
+def join_shared(s: Sim, stage: i64, region: i64, slot: i64, work: f64) -> f64:
+    """A job comes to share the stage: what each must get until the first is done. The speed must be set then, and the
+    job be counted.
+    """
     virtual = s.virtual[stage] + (s.now - s.shared_last[stage]) * s.speed[stage]
     s.virtual[stage] = virtual
     s.shared_last[stage] = s.now
     number = s.started[stage]
     s.started[stage] = number + 1
-    put(s, region, virtual + work, number, slot)
     s.moved[stage] = 1
-    return s.number[stage]
+    return max(put(s, region, virtual + work, number, slot) - virtual, 0.0)
 
 
-def leave_shared(s: Sim, stage: i64, region: i64) -> i64:
-    """The job with the smallest tag is done; its slot. The speed must be set for those that are left."""
-    s.virtual[stage] = s.first_time[region]
-    slot = take(s, region)
+def leave_shared(s: Sim, stage: i64, region: i64) -> f64:
+    """The job with the smallest tag is done: what each of the others must get until the next one is. The speed must be
+    set then, and the job be counted.
+    """
+    virtual = s.first_time[region]
+    s.virtual[stage] = virtual
     s.shared_last[stage] = s.now
     s.moved[stage] = 1
-    note_left(s, stage, slot, s.joined[slot])
-    return slot
+    return max(take(s, region) - virtual, 0.0)
 
 
-def empty_shared(s: Sim, stage: i64) -> None:
+def empty_shared(s: Sim, stage: i64, source: i64) -> None:
     """Nobody is left: virtual time starts anew."""
     s.speed[stage] = 0.0
     s.virtual[stage] = 0.0
+    s.clock_time[source] = INF
 
 
-def rest_shared(s: Sim, stage: i64, region: i64, source: i64) -> None:
-    """Nothing more happens at this instant: set the clock of the next finish."""
+def rest_shared(s: Sim, stage: i64, source: i64) -> None:
+    """Nothing more happens at this instant: the clock of the next finish is set now."""
     s.moved[stage] = 0
-    if s.number[stage] == 0 or s.speed[stage] == 0.0:
+    if s.speed[stage] == 0.0:
         clear_clock(s, source)
         return
-    left = max(s.first_time[region] - s.virtual[stage], 0.0)
-    set_clock(s, source, s.shared_last[stage] + left * s.pace[stage])
+    s.clock_order[source] = s.order
+    s.order += 1

@@ -9,13 +9,14 @@ from dataclasses import replace
 from serq.engine.ahead import NOTHING, START, draws_ahead
 from serq.engine.asked import reads_estimates
 from serq.engine.assigned import Assigned
-from serq.engine.clocks import region_of, source_of
+from serq.engine.clocks import join_shared, region_of, source_of
+from serq.engine.coming_text import ComingText
 from serq.engine.cuts import cuts_of, plans_ahead
 from serq.engine.expressions import Expressions, Surroundings
 from serq.engine.growth_text import GrowthText
 from serq.engine.sites import Site
 from serq.engine.step_text import step_stages
-from serq.engine.streams import begins_ahead, is_test, place_of, streams_of
+from serq.engine.streams import arrives_lightly, is_test, place_of, streams_of
 from serq.engine.trace_memory import columns_of
 from serq.ir import program as p
 
@@ -35,10 +36,12 @@ class SessionText:
         self.expressions = expressions
         self.lines = expressions.lines
         self.keep_samples = keep_samples
+        self.lightly = arrives_lightly(self.program)
         self._set = set_before
         self._learns = reads_estimates(self.program)
         self._pieces = cuts_of(self.program)
         self._ahead = draws_ahead(self.program, expressions.is_law)
+        self.coming = ComingText(expressions, self.streams, self._ahead.get(START, NOTHING))
 
     def _stream(self, purpose: str, slot: str = "slot") -> str:
         """Where the words of a session's stream lie."""
@@ -55,28 +58,29 @@ class SessionText:
         with self.lines.block("def arrive(s: Sim) -> i64:"):
             if self.holds.ghosts:
                 self.lines.add("if s.free < 0:", "    s.pools.short = 1", "    return MORE")
-            ahead = begins_ahead(self.program, self.holds)
-            self.lines.add(f"slot = take_{'coming' if ahead else 'slot'}(s)")
+            self.lines.add("slot = take_slot(s)")
             if self.program.pools:
                 self.lines.add("enter(s, slot)")
             if self.program.trace is not None:
                 self.lines.add("s.trace.which[slot] = -1")
             if plans_ahead(self.program):
                 self.lines.add("s.steps.lately[slot] = 0")
-            self.begin_streams(*(("s.coming", "s.next_serial") if ahead else ("slot", "s.serial[slot]")))
+            self.coming.take()
+            if not self.lightly:
+                self._arrived()
             self.expressions.here = Surroundings("slot", self._stream("workload"))
             self._block(self.program.init)
-            self.lines.add("make_ready(s, slot)", "return MORE")
+            self.lines.add(*(["make_ready(s, slot)"] if not self.lightly else []), "return MORE")
         self.lines.add("")
+        if self.lightly:
+            with self.lines.block("def settle_arrival(s: Sim) -> None:"):
+                self._arrived()
+                self.lines.add("s.gap = exponential(s.arrival) / s.rate")
+            self.lines.add("")
 
-    def begin_streams(self, slot: str, serial: str) -> None:
-        """The streams of a session begin."""
-        for key, purpose in enumerate(("session", "workload")):
-            if purpose in self.streams:
-                self.lines.add(f"begin_stream(s, {serial}, {4 * key}, {self._stream(purpose, slot)})")
-        ahead = self._ahead.get(START, NOTHING)
-        self.expressions.here = Surroundings(slot, self._stream("session", slot), ahead=ahead)
-        self.expressions.draw_ahead()
+    def _arrived(self) -> None:
+        self.lines.add("note_arrived(s)")
+        self.coming.prepare_next()
 
     def _block(self, block: tuple[p.Set | p.Observe, ...]) -> None:
         for statement in block:
@@ -240,7 +244,7 @@ class SessionText:
             return
         self.lines.add(*(["close_request(s, slot)"] if self.holds.replays else []), "give_slot(s, slot)")
         if isinstance(self.program.arrivals, p.Closed):
-            with self.lines.block("if s.ended_now > s.most_ends:"):
+            with self.lines.block("if one_more_ended(s):"):
                 self.lines.add(f"return fail(s, {site}, -1, s.ended_now)")
             self.lines.add("return arrive(s)")
         else:
@@ -311,8 +315,7 @@ class SessionText:
                     self._join_step(run, pc, place, work)
                 case _:
                     region = region_of(self.program, run.stage, place)
-                    joined = f"join_shared(s, {place}, {region}, slot, {work})"
-                    self.lines.add(f"return speed_{run.stage.base}(s, {place}, {joined})")
+                    self.lines.add(*join_shared(run.stage.base, place, region, work))
         self.lines.add(f"at = {after}")
 
     def _join_step(self, run: p.Run, pc: int, place: str, work: str) -> None:

@@ -1,7 +1,7 @@
 """Spilling as restricted Python: where what is evicted goes, and how it arrives there."""
 
 from serq.engine.asked import reads_estimates
-from serq.engine.clocks import region_of, sources_of
+from serq.engine.clocks import join_shared, region_of, sources_of
 from serq.engine.expressions import Expressions, Surroundings, literal
 from serq.engine.holds import Group, Holds
 from serq.engine.room_text import RoomText
@@ -49,7 +49,7 @@ class SpillText:
                     lines.add(f"join_many(s, {place}, {p.whole(servers)}, slot, work)")
                 case p.ProcessorSharing():
                     region = region_of(self.program, e.Ref("", place), "")
-                    lines.add(f"return speed_{place}(s, {place}, join_shared(s, {place}, {region}, slot, work))")
+                    lines.add(*join_shared(place, str(place), region, "work"))
                 case _:
                     lines.add(f"join_delay(s, {place}, slot, work)")
             lines.add("return MORE")

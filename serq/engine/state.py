@@ -64,7 +64,6 @@ class Sim:
     # attributes; `flags` says which attributes have been set; `ahead` is a draw that has been made before it is needed
     cap: i64
     free: i64
-    coming: i64
     live: i64
     next_serial: i64
     ready_head: i64
@@ -82,10 +81,15 @@ class Sim:
     attrs: F64Array
     words: U64Array
 
-    # seeds
+    # seeds; streams of the next sessions by lane, a first draw of each, and the next gaps (`serq.engine.coming`)
     keys: U64Array
     arrival: U64Array
     zeros: i64
+    coming: U64Array
+    coming_work: U64Array
+    alone: U64Array
+    drawn: F64Array
+    room: F64Array
     gap: f64
 
     # the numbers of the program's arrivals: sessions at time 0, how many may be there, the rate
@@ -101,12 +105,13 @@ class Sim:
     heap_slot: Annotated[I64Array, "heap"]
     heap_size: Annotated[I64Array, "region"]
     hole: Annotated[I64Array, "region"]
-    deep: Annotated[I64Array, "region"]
+    heap_room: Annotated[I64Array, "region"]
     first_time: Annotated[F64Array, "region"]
     first_order: Annotated[I64Array, "region"]
     first_slot: Annotated[I64Array, "region"]
     sequence: Annotated[U64Array, "region"]
-    wide: Annotated[I64Array, "region"]
+    half_bytes: Annotated[U64Array, "region"]
+    top: Annotated[I64Array, "region"]
 
     # stages
     servers: Annotated[I64Array, "stage"]
@@ -126,7 +131,6 @@ class Sim:
     virtual: Annotated[F64Array, "stage"]
     shared_last: Annotated[F64Array, "stage"]
     speed: Annotated[F64Array, "stage"]
-    pace: Annotated[F64Array, "stage"]
     started: Annotated[I64Array, "stage"]
     moved: Annotated[I64Array, "stage"]
 

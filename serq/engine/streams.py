@@ -1,6 +1,5 @@
-"""Which streams the sessions of a program draw from, and when they begin."""
+"""Which streams the sessions of a program draw from."""
 
-from serq.engine.holds import Holds
 from serq.ir import expr as e
 from serq.ir import flow
 from serq.ir import program as p
@@ -35,6 +34,10 @@ def _draws(expr: e.Expr) -> bool:
     return any(isinstance(node, e.Draw) and node.law != "det" for node in e.walk(expr))
 
 
-def begins_ahead(program: p.Program, holds: Holds) -> bool:
-    """Whether the streams of a session begin when the one before it arrives, so that they are ready when it does."""
-    return isinstance(program.arrivals, p.Poisson | p.Renewal) and not holds.ghosts
+def arrives_lightly(program: p.Program) -> bool:
+    """Whether a session that comes goes on at once, and what the next one needs is made behind it: where arrivals are a
+    Poisson process without a limit, and nothing waits for more than a server.
+    """
+    steps = any(isinstance(stage.kind, p.Step) for stage in program.stages)
+    poisson = isinstance(program.arrivals, p.Poisson) and program.arrivals.limit is None
+    return poisson and not steps and not program.pools and program.trace is None

@@ -3,7 +3,7 @@
 As in `serq.semantics.stages.Stages.withdraw`: the next job starts, and what the one that leaves has waited counts.
 """
 
-from serq.codegen.lang import cold, i64
+from serq.codegen.lang import cold, f64, i64
 from serq.engine.heap import remove
 from serq.engine.observing import advance_busy, advance_number
 from serq.engine.serving import clear_clock, start_many, start_single
@@ -96,14 +96,16 @@ def withdraw_delay(s: Sim, stage: i64, slot: i64) -> None:
 
 
 @cold
-def withdraw_shared(s: Sim, stage: i64, region: i64, slot: i64) -> i64:
-    """From a stage whose rate is shared; how many are left, for whom the speed must be set."""
+def withdraw_shared(s: Sim, stage: i64, region: i64, slot: i64) -> f64:
+    """From a stage whose rate is shared. The speed must be set for those that are left; what each of them must get
+    until the first is done.
+    """
     s.virtual[stage] += (s.now - s.shared_last[stage]) * s.speed[stage]
     s.shared_last[stage] = s.now
     remove(s, region, slot)
     s.moved[stage] = 1
     note_gone(s, stage, slot)
-    return s.number[stage]
+    return max(s.first_time[region] - s.virtual[stage], 0.0)
 
 
 def note_gone(s: Sim, stage: i64, slot: i64) -> None:

@@ -48,6 +48,12 @@ def numbers(s: S, xs: F64Array, at: i64) -> f64:
         s.words[i] = bits_of(x) ^ s.words[i]
     return s.xs[at]
 
+def picked(xs: F64Array, ks: I64Array) -> None:
+    for i in lanes(4):
+        known = ks[i] >= 0
+        xs[4 + i] = (THIRDS[ks[i] & 3] if known else -1.0) + (xs[i] if xs[i] < 0.5 else 0.5)
+        ks[8 + i] = int(known)
+
 def whole(a: I64Array, n: i64) -> None:
     for i in lanes(4):
         '''Shifts, bits and a conversion.'''
@@ -92,6 +98,14 @@ def test_numbers(build, checked):
 
 
 @pytest.mark.parametrize("checked", [False, True])
+def test_choices_tables_and_places_far_apart(build, checked):
+    xs, ks = array("d", [0.25, 0.75, 0.5, -8.0, 0, 0, 0, 0]), array("q", [3, -1, 6, 0, *[7] * 8])
+    build(TEXT, checked=checked).call("picked", xs, ks)
+    assert list(xs[4:]) == [0.125 + 0.25, -1.0 + 0.5, 0.25 + 0.5, 1.0 - 8.0]
+    assert list(ks[4:]) == [7, 7, 7, 7, 1, 0, 1, 1]
+
+
+@pytest.mark.parametrize("checked", [False, True])
 def test_whole_numbers(build, checked):
     a = array("q", [10, -7, 3, 0, 5])
     build(TEXT, checked=checked).call("whole", a, 1)
@@ -128,12 +142,15 @@ REFUSED = [
     ("for i in lanes(4):\n        k = 2\n        a[k + i] = 1.0", 4, 9, "lanes take items side by side"),
     ("for i in lanes(4):\n        a[i] = s.ys[i]", 3, 9, "lanes take items side by side: s.ys[i]"),
     ("for i in lanes(4):\n        a[i] = a[n + i]", 3, 9, "a lane writes to a where another one may read or write"),
-    ("for i in lanes(4):\n        x = a[n + i]\n        a[i] += x", 4, 9, "a lane writes to a where another one"),
-    ("for i in lanes(4):\n        a[1 + i] = 1.0\n        a[i] = 2.0", 4, 9, "a lane writes to a where another one"),
+    ("for i in lanes(4):\n        x = a[n + i]\n        a[i] += x", 4, 9, "a lane writes to a where another"),
+    ("for i in lanes(4):\n        a[1 + i] = 1.0\n        a[i] = 2.0", 4, 9, "a lane writes to a where another"),
     ("for i in lanes(4):\n        s.xs[i] = 1.0\n        t.xs[n + i] = 1.0", 4, 9, "a lane writes to t.xs"),
-    ("for i in lanes(4):\n        a[i] = float(n // 3)", 3, 9, "lanes have no conditions, no // and no %"),
-    ("for i in lanes(4):\n        a[i] = 1.0 if n > 0 else 2.0", 3, 9, "lanes have no conditions"),
-    ("for i in lanes(4):\n        c = n > 0", 3, 9, "lanes have no conditions"),
+    ("for i in lanes(4):\n        a[3 + i] = 1.0\n        a[i] = 3.0", 4, 9, "a lane writes to a where another"),
+    ("for i in lanes(4):\n        a[9 + i] = 1.0\n        a[n + i] = 2.0", 4, 9, "a lane writes to a where another"),
+    ("for i in lanes(4):\n        a[i] = float(n // 3)", 3, 9, "lanes have no `and`, `or`, `not`, // and %"),
+    ("for i in lanes(4):\n        a[i] = 1.0 if n > 0 and n < 9 else 2.0", 3, 9, "lanes have no `and`"),
+    ("for i in lanes(4):\n        a[i] = 1.0 if a[n] > 0.0 else 2.0", 3, 9, "lanes take items side by side"),
+    ("for i in lanes(4):\n        c = not n > 0", 3, 9, "lanes have no `and`"),
     ("for i in lanes(4):\n        a[i] = called(n)", 3, 9, "lanes call @inline functions that only compute"),
     ("for i in lanes(4):\n        a[i] = reads(b, n)", 3, 9, "lanes call @inline functions that only compute"),
     ("for i in lanes(4):\n        a[i] = asks(n)", 3, 9, "lanes call @inline functions that only compute"),
@@ -237,8 +254,12 @@ def test_lanes_are_vectors_where_the_function_became_a_part_of_its_caller(capfd)
 
 
 @pytest.mark.parametrize(
-    ("name", "wide"), [("words", "xor <4 x i64>"), ("numbers", "fmul <8 x double>"), ("whole", "ashr <4 x i64>")]
-)
+    ("name", "wide"),
+    [
+        ("words", "xor <4 x i64>"), ("numbers", "fmul <8 x double>"), ("whole", "ashr <4 x i64>"),
+        ("picked", "fcmp olt <4 x double>"),
+    ],
+)  # fmt: skip
 def test_every_operation_that_lanes_may_have_is_done_in_vectors(name, wide, capfd):
     """LLVM says so on stderr where it cannot do what it is told."""
     found = instructions(NAMES + TEXT, (name,), name)
