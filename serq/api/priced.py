@@ -119,9 +119,9 @@ class EventPriceResult(Tabular):
         if exact is not None:
             data |= {
                 "rate": _number(exact.price.rate),
-                "price": _number(exact.present),
+                "price": _number(exact.present, exact.bound),
                 "by_number": {str(number): _number(x) for number, x in exact.by_number.items()},
-                "measures": {name: _number(x) for name, x in exact.price.measures.items()},
+                "measures": {name: _number(x, exact.bounds.get(name)) for name, x in exact.price.measures.items()},
             }
         return data | {
             "no_chain": answer.no_chain or None,
@@ -243,5 +243,8 @@ def _change(change: Change) -> dict[str, object]:
     }
 
 
-def _number(value: Number) -> dict[str, object]:
-    return {"value": as_json(value)} | ({"exact": rational(value)} if rational(value) else {})
+def _number(value: Number, bound: float | None = None) -> dict[str, object]:
+    """A rational as such; a double with a bound on its error, where there is one."""
+    if rational(value):
+        return {"value": as_json(value), "exact": rational(value)}
+    return {"value": as_json(value)} | ({} if bound is None else {"bound": bound})

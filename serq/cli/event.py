@@ -1,6 +1,7 @@
 """The answer of `serq price --do`: what one event that goes another way costs."""
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from serq.api.priced import EventPriceResult
 from serq.cli.tables import table
@@ -22,9 +23,9 @@ def event_text(result: EventPriceResult) -> str:
     answer = result.answer
     out = [f"{result.program.name}: do({answer.event}) once at line {answer.line}; {_rate(answer)}"]
     if answer.exact is not None:
-        out.append(
-            f"price of one: {_both(answer.exact.present)} of session-time away from delays, all sessions together"
-        )
+        off = "" if isinstance(answer.exact.present, Fraction) else f" ({exact_remark(answer.exact)})"
+        price = _both(answer.exact.present)
+        out.append(f"price of one: {price} of session-time away from delays, all sessions together{off}")
         if len(answer.exact.by_number) > 1:
             out += [f"  with {n} away from delays: {_both(x)}" for n, x in answer.exact.by_number.items()]
     else:

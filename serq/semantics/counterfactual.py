@@ -15,6 +15,7 @@ derivative of a mean per turn in the probability of the other way.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import inf, isfinite
 from typing import NamedTuple
 
 from serq.base.errors import UsageError
@@ -22,6 +23,7 @@ from serq.ir.chain import Chain, Ratio, Solution, Transition
 from serq.ir.expr import Number
 from serq.semantics.deviation import Deviation
 from serq.semantics.generator import merged_rates
+from serq.semantics.price_error import Moves, off_quotient, rounded_up
 
 Solve = Callable[[Chain], Solution]
 
@@ -32,13 +34,16 @@ class EventPrice:
 
     `rate`: events per unit of time. `measures`: by measure, for a mean over time or a rate the extra integral or count
     (equal-time price), for a mean per event or passage what it rises by per event and turn (equal-turn price).
-    `rewards`: the equal-time price of every reward.
+    `rewards`: the equal-time price of every reward. `bounds` on the errors of the prices of measures and
+    `reward_bounds` of rewards, by name: 0 for rationals, none where none is proved.
     """
 
     rate: Number
     measures: Mapping[str, Number]
     rewards: Mapping[str, Number]
     solution: Solution
+    bounds: Mapping[str, float]
+    reward_bounds: Mapping[str, float]
 
 
 class _Outcome(NamedTuple):
@@ -65,14 +70,16 @@ class Counterfactual:
 
     def price(self) -> EventPrice:
         """The price of the event, over all states in which it happens."""
-        rewards = self.rewards(range(self.chain.size))
-        measures = {}
+        rewards, errors = self._rewards(range(self.chain.size), bounded=True)
+        measures: dict[str, Number] = {}
+        bounds: dict[str, float] = {}
         for ratio in self.chain.ratios:
             if isinstance(ratio, Ratio) and not ratio.measure.startswith(self._counters):
-                price = self._of(ratio, rewards)
+                price, bound = self._of(ratio, rewards, errors)
                 if price is not None:
                     measures[ratio.measure] = price
-        return EventPrice(self.rate, measures, rewards, self.solution)
+                    bounds |= {} if bound is None else {ratio.measure: bound}
+        return EventPrice(self.rate, measures, rewards, self.solution, bounds, errors)
 
     def states_after(self) -> frozenset[int]:
         """The states in which the chain may be right after the event."""
@@ -84,6 +91,10 @@ class Counterfactual:
 
         Whatever way the event goes, the chain must be in one of them, or in none.
         """
+        return self._rewards(after, bounded=False)[0]
+
+    def _rewards(self, after: Collection[int], bounded: bool) -> tuple[dict[str, Number], dict[str, float]]:
+        """The prices of `rewards`, and bounds on their errors where they are proved."""
         everything = {*self.chain.state_rewards, *self.chain.impulse_names()}
         for ratio in self.chain.ratios:
             if isinstance(ratio, Ratio):
@@ -93,6 +104,7 @@ class Counterfactual:
         push: list[Number] = [zero] * self.chain.size
         at_once: dict[str, Number] = dict.fromkeys(names, zero)
         events: Number = zero
+        moves = Moves(self.solution.bound)
         for outcome in self._outcomes:
             factor = _slope_at_zero(outcome)
             t = outcome.transition
@@ -100,28 +112,48 @@ class Counterfactual:
                 continue
             flow = self._flow(t, factor)
             push[t.target] += flow
+            moves.add(t, factor, flow)
             for name, value in t.impulses:
                 if name in at_once:
                     at_once[name] += flow * (value if self.deviation.is_exact else float(value))
             events -= flow if factor < 0 else zero
-        moved = self.deviation.row([x / events for x in push])
+        change = [x / events for x in push]
+        moved, off = self.deviation.row_within(change, moves.off_change(events), moves.doubt if bounded else inf)
         table = self.chain.reward_table(names)
-        return {name: at_once[name] / events + self._earned(moved, table[name]) for name in names}
+        prices = {name: at_once[name] / events + self._earned(moved, table[name]) for name in names}
+        if self.deviation.is_exact:
+            return prices, dict.fromkeys(names, 0.0)
+        if off is None or not bounded:
+            return prices, {}
+        bounds = {name: moves.off_price(name, events, at_once[name], table[name], (moved, off)) for name in names}
+        return prices, {name: bound for name, bound in bounds.items() if isfinite(bound)}
 
     def _earned(self, moved: Sequence[Number], reward: Sequence[Fraction]) -> Number:
         """What the time that is moved between states earns: a reward that is everywhere the same earns nothing."""
         level = reward[0]
         return self._dot(moved, [x - level for x in reward] if level else reward)
 
-    def _of(self, ratio: Ratio, rewards: Mapping[str, Number]) -> Number | None:
+    def _of(
+        self, ratio: Ratio, rewards: Mapping[str, Number], errors: Mapping[str, float]
+    ) -> tuple[Number | None, float | None]:
+        """The price of a measure, and a bound on its error."""
         above = self._weighted(ratio, rewards)
+        known = all(name in errors for name in (*(n for _, n in ratio.terms), *([ratio.per] if ratio.per else [])))
+        off = sum(float(abs(weight)) * errors[name] for weight, name in ratio.terms) if known else inf
         if ratio.per is None:
-            return above
+            return above, rounded_up(off, above)
         table = self.chain.reward_table([*(name for _, name in ratio.terms), ratio.per])
         means = {name: self._dot(self.solution.probabilities, vector) for name, vector in table.items()}
         if not means[ratio.per]:
-            return None
-        return above - self._weighted(ratio, means) / means[ratio.per] * rewards[ratio.per]
+            return None, None
+        mean, more = self._weighted(ratio, means) / means[ratio.per], rewards[ratio.per]
+        value = above - mean * more
+        if self.deviation.is_exact:
+            return value, 0.0
+        doubt = inf if self.solution.bound is None else self.solution.bound
+        off_mean = off_quotient(ratio, mean, means[ratio.per], table, doubt)
+        off += off_mean * abs(float(more)) + (abs(float(mean)) + off_mean) * errors.get(ratio.per, inf)
+        return value, rounded_up(off, abs(float(above)) + abs(float(mean) * float(more)))
 
     def _weighted(self, ratio: Ratio, values: Mapping[str, Number]) -> Number:
         if self.deviation.is_exact:

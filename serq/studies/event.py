@@ -9,6 +9,7 @@ different prices.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 from serq.base.errors import LimitError, LoadError, UsageError
@@ -16,10 +17,11 @@ from serq.base.source import SourceFile, Span
 from serq.check.overrides import OverrideValue
 from serq.ir import program as p
 from serq.ir.chain import Chain, Solution
-from serq.ir.expr import Number
+from serq.ir.expr import Number, double
 from serq.pipeline import SolveOptions, explore_finite, in_rationals, limited, load_text
 from serq.semantics.answers import answers
 from serq.semantics.counterfactual import Counterfactual, EventPrice, Solve
+from serq.semantics.near_values import near_bound
 from serq.semantics.solve import stationary
 from serq.syntax.parser import parse_expression
 
@@ -33,7 +35,8 @@ class PricedEvent:
     """The price of an event. `present` is the price in session-time away from delays (the equal-time price).
 
     `by_number`: the same by the number of sessions away from delays right after the event. `usual`: the long-run values
-    of the program, where the event goes as it does.
+    of the program, where the event goes as it does. `bound` on the error of `present`, and `bounds` on those of the
+    measures, where they are proved (0 for a rational).
     """
 
     event: str
@@ -42,6 +45,8 @@ class PricedEvent:
     present: Number
     by_number: Mapping[Fraction, Number]
     usual: Mapping[str, Number]
+    bound: float | None
+    bounds: Mapping[str, float]
 
 
 def price_of_event(
@@ -60,7 +65,20 @@ def price_of_event(
         by_number[number] = present_of(changed, found.rewards(states))
     known = answers(found.chain, found.solution)
     usual = {estimate.measure: estimate.value for estimate in known if estimate.value is not None}
-    return PricedEvent(event, statement.span.line, price, present_of(changed, price.rewards), by_number, usual)
+    present, near = present_of(changed, price.rewards), partial(_near_bound, found.chain)
+    bounds = {name: x for name, bound in price.bounds.items() if (x := near(bound, price.measures[name])) is not None}
+    bound = near(_present_bound(changed, price.reward_bounds), present)
+    return PricedEvent(event, statement.span.line, price, present, by_number, usual, bound, bounds)
+
+
+def _near_bound(chain: Chain, bound: float | None, value: Number) -> float | None:
+    return near_bound(chain, bound, abs(double(value)))
+
+
+def _present_bound(program: p.Program, bounds: Mapping[str, float]) -> float | None:
+    """On the error of `present_of` the prices of the rewards."""
+    names = ["sessions.number", *_delays(program)]
+    return sum(bounds[name] for name in names) if all(name in bounds for name in names) else None
 
 
 def with_event(program: p.Program, event: str, at: str | None) -> str:

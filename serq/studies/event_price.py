@@ -6,6 +6,7 @@ simpler system, and what they assume is a part of their answer: they are not tes
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from serq.base.errors import LimitError, NoSteadyStateError, OutsideFragmentError, UsageError
 from serq.check.overrides import OverrideValue
@@ -123,12 +124,19 @@ def _solved(found: PricedEvent | None) -> tuple[Estimate, ...]:
         return ()
     method = found.price.solution.method
     values = {PRESENT: found.present, **found.price.measures}
-    return tuple(Estimate(name, "exact", value, method) for name, value in values.items())
+    bounds = {PRESENT: found.bound, **found.bounds}
+    return tuple(
+        Estimate(name, "exact", value, method, bound=None if isinstance(value, Fraction) else bounds.get(name))
+        for name, value in values.items()
+    )
 
 
 def exact_remark(found: PricedEvent) -> str:
-    """How the chain was solved."""
-    return f"{len(found.price.solution.probabilities)} states, {found.price.solution.method}"
+    """How the chain was solved, and how far the price may be off."""
+    how = f"{len(found.price.solution.probabilities)} states, {found.price.solution.method}"
+    if isinstance(found.present, Fraction):
+        return how
+    return f"{how}; " + ("no bound on the error" if found.bound is None else f"error at most {found.bound:.1e}")
 
 
 def simulated_remark(found: TwinPrice) -> str:

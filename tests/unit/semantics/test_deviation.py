@@ -75,3 +75,22 @@ def test_the_slope_of_a_finite_source(sessions: int) -> None:
     assert found["stage.svc.number"].value == mean
     assert found["stage.svc.number"].derivative == second - mean * mean
     assert throughput.derivative == -throughput.value * (mean - before)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_row_in_doubles_lies_within_its_bound(seed: int) -> None:
+    chain, pi = some_chain(seed, size=30)
+    rows, chance = merged_rates(chain), random.Random(seed + 7)
+    change = [Fraction(chance.randint(-9, 9), 7) for _ in rows]
+    change[0] -= sum(change)
+    right = Deviation(rows, pi).row(change)
+    near = [float(p) for p in pi]
+    doubt = sum(abs(Fraction(p) - q) for p, q in zip(near, pi, strict=True))
+    moved = [float(x) for x in change]
+    off = sum(abs(Fraction(x) - y) for x, y in zip(moved, change, strict=True))
+    found, bound = Deviation(rows, near).row_within(moved, float(off), float(doubt) * (1 + 1e-9))
+    assert sum(abs(Fraction(x) - y) for x, y in zip(found, right, strict=True)) <= bound
+    assert bound < 1e-9 * float(sum(map(abs, right)))
+    far, much = Deviation(rows, near).row_within(moved, 0.01, float(doubt))
+    assert far == found
+    assert much > 0.001

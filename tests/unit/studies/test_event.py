@@ -1,5 +1,6 @@
 """The price of one event: against a chain in which the event is made rare, and what cannot be priced."""
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -7,7 +8,10 @@ import pytest
 
 from serq.base.errors import LoadError, UsageError
 from serq.pipeline import SolveOptions, load, load_text, solve
+from serq.semantics.solve import stationary
+from serq.studies import event as event_module
 from serq.studies.event import price_of_event
+from serq.studies.event_price import exact_remark
 
 LRU = Path(__file__).parents[2] / "data" / "values" / "programs" / "lru.sq"
 EXACT = SolveOptions(exact=True)
@@ -109,3 +113,27 @@ def test_an_event_that_never_happens() -> None:
 def test_a_work_that_is_none() -> None:
     with pytest.raises(LoadError, match="unknown name `nope`"):
         priced("work := ~exp(nope)", place(HIT))
+
+
+SOME = [("entry lost", {"N": "4"}), ("work := ~exp(s_miss)", {"s_miss": "9", "Z": "1 / 2"})]
+
+
+@pytest.mark.parametrize(("event", "sets"), SOME)
+def test_prices_in_doubles_have_bounds_that_hold(event: str, sets: dict[str, str]) -> None:
+    sets, at = SETS | sets, None if event == "entry lost" else place(HIT)
+    program = load(LRU, sets).program
+    exact, near = (price_of_event(program, sets, event, at, SolveOptions(exact=x)) for x in (True, False))
+    assert exact.bound == 0
+    assert set(exact.bounds.values()) == {0}
+    assert abs(Fraction(near.present) - exact.present) <= near.bound < 1e-7 * float(exact.present)
+    assert near.bounds.keys() == near.price.measures.keys()
+    for name, value in near.price.measures.items():
+        assert abs(Fraction(value) - exact.price.measures[name]) <= near.bounds[name], name
+
+
+def test_a_bound_that_is_not_proved_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_module, "stationary", lambda *a, **k: replace(stationary(*a, **k), bound=None))
+    found = price_of_event(load(LRU, SETS).program, SETS, "entry lost", None, SolveOptions(exact=False))
+    assert found.bound is None
+    assert not found.bounds
+    assert exact_remark(found).endswith("no bound on the error")
