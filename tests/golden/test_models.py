@@ -15,7 +15,7 @@ import pytest
 from expectations import Expectation, expectations, read_toml
 
 from serq import models, pipeline
-from serq.base.errors import OutsideFragmentError
+from serq.base.errors import NoRationalsError, OutsideFragmentError
 from serq.base.source import SourceFile
 from serq.ir.results import Estimate
 from serq.semantics.estimate import student_quantile
@@ -68,8 +68,12 @@ def test_every_known_value_stands_beside_a_model() -> None:
 
 @cache
 def solved(path: Path, sets: Sets) -> Mapping[str, Estimate]:
+    """In rationals, or with a bound where a parameter is irrational."""
     program = pipeline.load(path, dict(sets)).program
-    answer = pipeline.solve(program, pipeline.SolveOptions(exact=True))
+    try:
+        answer = pipeline.solve(program, pipeline.SolveOptions(exact=True))
+    except NoRationalsError:
+        answer = pipeline.solve(program)
     return {estimate.measure: estimate for estimate in answer.estimates}
 
 
@@ -104,7 +108,12 @@ def agrees(value: Fraction | float, right: Fraction | Decimal) -> bool:
 @pytest.mark.parametrize("x", of("exact"), ids=str)
 def test_the_exact_solution(x: Expectation) -> None:
     assert x.value is not None
-    assert agrees(total(solved(x.model.path, x.sets), x), x.value)
+    found = solved(x.model.path, x.sets)
+    bounds = [found[measure].bound for measure in x.measures]
+    if any(bounds):
+        assert abs(Fraction(total(found, x)) - Fraction(x.value)) <= sum(map(Fraction, bounds)) <= 1e-12
+    else:
+        assert agrees(total(found, x), x.value)
 
 
 @pytest.mark.parametrize("x", of("closed form"), ids=str)
