@@ -25,9 +25,9 @@ class CheckResult(Tabular):
 
     @property
     def agrees(self) -> bool:
-        """Whether two witnesses could be compared somewhere, and disagree nowhere."""
+        """Whether witnesses could be compared somewhere, and disagree nowhere; False where the run says nothing."""
         agreement = self.comparison.agreement
-        return agreement.agrees and agreement.compared > 0
+        return agreement.agrees and agreement.compared > 0 and not agreement.is_blind
 
     def row(self, measure: str) -> Row:
         """The row of one measure. UsageError, with what there is, when there is none."""
@@ -55,7 +55,7 @@ class CheckResult(Tabular):
             "no_chain": list(result.no_chain),
             "formulas": list(result.formulas),
             "no_formula": result.no_formula or None,
-            "agrees": agreement.agrees,
+            "agrees": self.agrees,
             "compared": agreement.compared,
             "tests": agreement.tests,
             "false_alarm": agreement.false_alarm,
@@ -64,9 +64,7 @@ class CheckResult(Tabular):
         }
 
     def _repr_html_(self) -> str:
-        verdict = (
-            "agrees" if self.agrees else "DISAGREES" if self.comparison.agreement.compared else "nothing to compare"
-        )
+        verdict = "agrees" if self.agrees else "nothing to compare" if self.comparison.agreement.agrees else "DISAGREES"
         header = ("measure", "simulated", "exact", "closed form", "z", "verdict")
         rows = [_cells(row) for row in self.comparison.agreement.rows if row.verdict in ("agrees", "disagrees")]
         return html_table(f"{self.program.name}: {verdict}", header, rows)

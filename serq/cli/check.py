@@ -39,15 +39,17 @@ def command(
     Every measure of FILE that two of the three can answer gets a row and a verdict; the table gets one verdict, with
     the error that it would have found.
 
-    The exit status is 1 when anything disagrees, and when there is nothing to compare the simulation with.
+    The exit status is 1 when anything disagrees, when there is nothing to compare the simulation with, and when it is
+    too short to find anything.
     """
     program = common.load()
     simulated = load(common.file, common.sets + simulate_with, quiet=True) if simulate_with else None
     options = CheckOptions(simulation, solving, false_alarm, simulated, share(until_power, "--until-power"))
     with simulating(common.quiet) as progress:
         result = three_way(program, options, progress)
-    common.emit(_text(result), CheckResult(result).to_dict())
-    if not result.agreement.agrees or not result.agreement.compared:
+    answer = CheckResult(result)
+    common.emit(_text(result), answer.to_dict())
+    if not answer.agrees:
         ctx.exit(1)
 
 
@@ -119,6 +121,8 @@ def _verdict(result: ThreeWay) -> str:
     if not agreement.compared:
         return "NOTHING TO COMPARE: only the simulation has answers\n"
     wrong = [row for row in agreement.rows if row.verdict == "disagrees"]
+    if agreement.is_blind and not wrong:
+        return "NOTHING TO COMPARE: the simulation is too short to find any error below 100%\n"
     power = ""
     if agreement.finds is not None:
         found = f"{percentage(agreement.finds)} in some measure would have been found"

@@ -77,6 +77,11 @@ class Agreement:
         """The smallest relative error, in the measure that shows it best, that would have been found."""
         return min((row.finds for row in self.rows if row.finds is not None), default=None)
 
+    @property
+    def is_blind(self) -> bool:
+        """Whether the run would have found no error in any measure, but one of its own size or larger."""
+        return self.finds is not None and self.finds >= 1
+
 
 @dataclass(frozen=True, slots=True)
 class Untested:

@@ -163,3 +163,20 @@ def test_what_a_run_says_it_finds_it_finds(tables, name) -> None:
     # Found with probability 0.95 in each run: 120 runs find fewer than 104 with probability 3e-4. More are found where
     # Holm's method lowers the bar; the claim is about the least.
     assert tables[name] >= 104
+
+
+def test_a_run_that_says_nothing_is_no_agreement(serq) -> None:
+    words = ("check", "mm1n", "--horizon", "0.01", "--warmup", "0", "--jobs", "1")
+    done = serq(*words)
+    assert done.status == 1
+    assert "NOTHING TO COMPARE: the simulation is too short" in done.out
+    data = serq(*words, "--json").data
+    assert data["agrees"] is False
+    assert data["finds"] >= 1
+
+
+def test_nothing_compared_is_no_agreement_in_json_either(serq, write) -> None:
+    text = "stage s : fifo; stage t : fifo; workload { arrive renewal(~uniform(1, 3)); } "
+    text += "session { run s (~uniform(0, 1)); run t (~uniform(0, 1)); } run { horizon 500; }"
+    data = serq("check", write(text), "--jobs", "1", "--json").data
+    assert (data["agrees"], data["compared"]) == (False, 0)
