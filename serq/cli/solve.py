@@ -15,7 +15,7 @@ from serq.cli.passing import passing_text
 from serq.cli.progress import exploring
 from serq.cli.symbolic import symbolic_answer
 from serq.cli.tables import table
-from serq.ir.numbers import cut, near_one, rational, short
+from serq.ir.numbers import cut, holding, near_one, rational, short
 from serq.ir.program import Program
 from serq.pipeline import Solved, SolveOptions
 from serq.semantics.metastability import Metastability
@@ -131,8 +131,9 @@ def _extrapolated(finer: tuple[Extrapolation, ...], phases: int | None) -> str:
 def _conditions(seen: Metastability) -> str:
     rows = [
         ("verdict", seen.verdict),
-        ("slowest difference dies out in", short(seen.relaxation, 6)),
-        ("the next one is faster by a factor of", short(seen.gap, 6)),
+        ("slowest difference dies out in", holding(seen.relaxation, seen.relaxation_bound, 6)),
+        ("the next one is faster by a factor of", holding(seen.gap, seen.gap_bound, 6)),
+        ("digits of these two", "proved" if seen.proved else "estimated; those that hold are shown"),
         ("probability of the two conditions", " and ".join(short(x, 4) for x in seen.basins)),
         ("modes of the number away from delays", ", ".join(map(str, seen.modes))),
     ]

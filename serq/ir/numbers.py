@@ -25,6 +25,14 @@ def short(value: Number | None, digits: int = 7) -> str:
     return f"{number:.{digits}g}"
 
 
+def holding(value: float | None, bound: float | None, digits: int) -> str:
+    """Of so many significant digits those that hold where the value may be off by `bound`: half a unit of the last."""
+    if value is None or not value or not bound:
+        return short(value, digits)
+    held = math.floor(math.log10(abs(value))) + 1 + math.floor(-math.log10(2 * bound))
+    return short(value, max(1, min(digits, held)))
+
+
 def near_one(value: Number) -> str:
     """A factor with ten digits, or, where these do not tell how far it is from 1, with all of its double."""
     away = abs(1 - Fraction(value))

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from serq.base.errors import LimitError
 from serq.ir.expr import Number
 from serq.ir.measures import condition_measures
+from serq.ir.numbers import short
 from serq.ir.program import Delay, Program
 from serq.ir.results import Estimate
 from serq.pipeline import Solved
@@ -35,8 +36,12 @@ def conditions_data(found: Metastability) -> dict[str, object]:
     return {
         "verdict": found.verdict,
         "rates": list(found.rates),
+        "rate_bounds": list(found.bounds),
+        "proved": found.proved,
         "relaxation": found.relaxation,
+        "relaxation_bound": found.relaxation_bound,
         "gap": found.gap,
+        "gap_bound": found.gap_bound,
         "basins": list(found.basins),
         "modes": list(found.modes),
         "switching": None if found.switching is None else list(found.switching),
@@ -59,9 +64,14 @@ def condition_estimates(found: Metastability) -> tuple[Estimate, ...]:
         "down": down,
     }
     reasons = {"conditions": found.verdict, "modes": f"modes {', '.join(map(str, found.modes))}"}
+    bounds: dict[str, float | None] = {"gap": found.gap_bound}
+    bounds |= dict(zip(("slowest", "next"), found.bounds, strict=False))
+    if not found.proved:
+        reasons |= {name: f"estimated to be off by {short(bound, 2)} at most" for name, bound in bounds.items()}
+        bounds = {}
     known = ((m.statistic, m.name, values[m.statistic]) for m in condition_measures())
     return tuple(
-        Estimate(name, "exact", value, METHOD, reason=reasons.get(statistic, ""))
+        Estimate(name, "exact", value, METHOD, reason=reasons.get(statistic, ""), bound=bounds.get(statistic))
         for statistic, name, value in known
         if value is not None
     )

@@ -7,7 +7,7 @@ from typing import Any
 from serq.compare.agree import POWER, Row
 from serq.ir.expr import Number
 from serq.ir.measures import Measure
-from serq.ir.numbers import cut, rational, short, with_interval
+from serq.ir.numbers import cut, holding, rational, short, with_interval
 from serq.ir.results import Estimate
 from serq.studies.results import PointResult, StudyResult
 from serq.studies.tasks import Method
@@ -99,8 +99,8 @@ def _condition_cells(found: Mapping[str, Any]) -> tuple[str, ...]:
     up, down = found["switching"] or (None, None)
     return (
         found["verdict"],
-        short(found["relaxation"], 5),
-        "" if found["gap"] is None else short(found["gap"], 4),
+        holding(found["relaxation"], found["relaxation_bound"], 5),
+        "" if found["gap"] is None else holding(found["gap"], found["gap_bound"], 4),
         " and ".join(short(x, 3) for x in found["basins"]),
         ", ".join(map(str, found["modes"])),
         *("" if x is None else short(x, 5) for x in (up, down)),

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from serq.ir.numbers import as_given, as_json, near_one, short
+from serq.ir.numbers import as_given, as_json, holding, near_one, short
 
 HUGE = Fraction(10) ** 400
 
@@ -39,3 +39,19 @@ def test_a_factor_next_to_one_is_told_from_it(value, text):
 )
 def test_what_is_given_is_shown_as_such(value, text):
     assert as_given(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "bound", "text"),
+    [
+        (123456.789, 0.0, "123457"),
+        (123456.789, 0.04, "123457"),
+        (123456.789, 40.0, "1.235e+05"),
+        (0.00123456, 1e-5, "0.0012"),
+        (9.99467e11, 2e8, "9.99e+11"),
+        (5.0, 4.0, "5"),
+        (None, None, "-"),
+    ],
+)
+def test_only_digits_that_hold(value: float | None, bound: float | None, text: str) -> None:
+    assert holding(value, bound, 6) == text

@@ -10,12 +10,12 @@ from hand_chains import birth_death, finite_source, make_chain
 
 from serq import models
 from serq.base.errors import LimitError, UsageError
-from serq.pipeline import SolveOptions, load, solve
-from serq.semantics import first_passage, metastability
+from serq.pipeline import SolveOptions, load, load_text, solve
+from serq.semantics import first_passage, metastability, spectrum
 from serq.semantics.first_passage import Entering, entering, mean_times, weighted
 from serq.semantics.generator import merged_rates
-from serq.semantics.metastability import slowest
 from serq.semantics.solve import stationary
+from serq.semantics.spectrum import slowest
 from serq.studies.conditions import conditions
 
 
@@ -83,7 +83,9 @@ def test_a_walk_between_two_wells(monkeypatch: pytest.MonkeyPatch) -> None:
     # a walk of two wells is left at the rate at which the top between them is reached
     up, down = found.switching
     assert 1 / found.rates[0] == pytest.approx(1 / (1 / up + 1 / down), rel=0.05)
-    monkeypatch.setattr(metastability, "_DENSE", 0)
+    assert found.proved
+    monkeypatch.setattr(spectrum, "ENCLOSED", 0)
+    monkeypatch.setattr(spectrum, "_DENSE", 0)
     again = metastability.metastability(rows, pi, range(13))
     assert again.rates == pytest.approx(found.rates, rel=1e-9)
     assert again.basins == pytest.approx(found.basins, rel=1e-9)
@@ -124,9 +126,71 @@ def test_the_spectrum_of_independent_sessions() -> None:
     n = 9
     rows = birth_death([Fraction(n - i, 4) for i in range(n)], [Fraction(i + 1) for i in range(n)])
     pi = np.array([float(p) for p in stationary(make_chain(rows), exact=True).probabilities])
-    rates, vector = slowest(merged_rates(make_chain(rows)), pi)
+    found = slowest(merged_rates(make_chain(rows)), pi)
+    rates, vector = found.rates, found.vector
     assert rates == pytest.approx([1.25 * k for k in range(1, 6)], rel=1e-9)
     assert np.diff(vector) == pytest.approx([vector[1] - vector[0]] * n, rel=1e-8)  # it is linear in the number
+
+
+LONGER = """
+let N = 6; let e = 1e-4;
+stage a : fifo; stage b : fifo;
+workload { arrive closed(N); }
+session { loop {
+  branch (busy(a) + queue(a) >= busy(b) + queue(b)) { branch (e) { run b (~exp(1)); } else { run a (~exp(1)); } }
+  else { branch (e) { run a (~exp(1)); } else { run b (~exp(1)); } }
+} }
+"""
+"""Every job joins the longer of two queues, but for a share e."""
+
+
+@pytest.mark.parametrize(
+    ("e", "relaxation", "gap"),
+    # mpmath with 60 digits, the eigenvalues of the walk of the number at a
+    [
+        ("1e-4", 1.00000001999799980e12, 9.89950894785936e11),
+        ("1e-5", 1.0000000002e15, 9.96832750e14),
+        ("1e-7", 1.00000000000002e21, 9.99683722262e20),
+    ],
+)
+def test_rates_of_chains_that_almost_fall_apart(e: str, relaxation: float, gap: float) -> None:
+    """160 states with multiple eigenvalues, the slowest rate far below the rounding errors of the others."""
+    program = load_text(LONGER, overrides={"e": e}).program
+    found = conditions(program, solve(program, SolveOptions(exact=False)))
+    assert found.verdict == "bistable"
+    assert found.relaxation == pytest.approx(relaxation, rel=1e-9)
+    assert found.gap == pytest.approx(gap, rel=1e-8)
+    assert found.gap_bound is not None
+    assert abs(found.gap - gap) <= found.gap_bound + 1e-8 * gap
+    assert found.basins == pytest.approx((0.5, 0.5), abs=1e-6)
+
+
+def two_parts(size: int, coupling: Fraction) -> list[dict[int, Fraction]]:
+    """Two walks of as many states that are joined in the middle."""
+    half = size // 2
+    births = [Fraction(1) if i != half - 1 else coupling for i in range(size - 1)]
+    deaths = [Fraction(2) if i < half - 1 else Fraction(1, 2) if i > half - 1 else coupling for i in range(size - 1)]
+    return birth_death(births, deaths)
+
+
+def test_proved_rates_lie_within_their_bounds() -> None:
+    """Two states: the rate is the sum of both."""
+    rows = ({1: Fraction(1, 10**30)}, {0: Fraction(1, 3 * 10**30)})
+    found = slowest(rows, np.array([0.25, 0.75]))
+    assert found.proved
+    assert abs(Fraction(found.rates[0]) - Fraction(4, 3 * 10**30)) <= Fraction(found.bounds[0]) <= Fraction(1, 10**44)
+
+
+def test_what_doubles_do_not_tell_from_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = merged_rates(make_chain(two_parts(12, Fraction(1, 10**18))))
+    pi = np.array([float(p) for p in stationary(make_chain(list(rows)), exact=True).probabilities])
+    right = slowest(rows, pi)
+    assert right.proved
+    monkeypatch.setattr(spectrum, "ENCLOSED", 0)
+    assert slowest(rows, pi).rates == pytest.approx(right.rates, rel=1e-6)
+    monkeypatch.setattr(spectrum, "_DENSE", 0)
+    with pytest.raises(LimitError):
+        slowest(rows, pi)
 
 
 @pytest.mark.parametrize("largest", [0, 300])

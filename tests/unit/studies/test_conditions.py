@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,7 @@ def test_one_point_is_known(done: StudyResult) -> None:
     assert done.points[2].outcome("exact").conditions["verdict"] == "one condition"
 
 
-BISTABLE = Metastability("bistable", (0.01, 0.1), (0.25, 0.75), (0, 6), (1.0,), (50.0, 150.0))
+BISTABLE = Metastability("bistable", (0.01, 0.1), (0.25, 0.75), (0, 6), (1.0,), (50.0, 150.0), (1e-4, 1e-4), False)
 
 
 def test_a_chain_with_two_conditions_says_so_in_words_and_numbers() -> None:
@@ -66,6 +67,11 @@ def test_a_chain_with_two_conditions_says_so_in_words_and_numbers() -> None:
     assert by_name["metastability.sessions.modes"].reason == "modes 0, 6"
     assert by_name["metastability.sessions.down"].value == 150
     assert len(by_name) == 9
+    assert by_name["metastability.sessions.gap"].bound is None
+    assert by_name["metastability.sessions.gap"].reason == "estimated to be off by 0.11 at most"
+    assert conditions.conditions_data(BISTABLE)["relaxation_bound"] == pytest.approx(100 / 99)
+    proved = {e.measure: e for e in conditions.condition_estimates(replace(BISTABLE, proved=True))}
+    assert proved["metastability.sessions.slowest"].bound == 1e-4
 
 
 def test_it_is_in_every_form_of_the_report(done: StudyResult) -> None:
