@@ -15,8 +15,8 @@ from serq.ir.expr import Number
 class Constants:
     """Hands out identifiers of constants and declares those that were used.
 
-    A `let` whose value is a number stays open; one that is an expression of other lets keeps its expression. A constant
-    that shapes the structure (`Partial.shaping`) is fixed at its value.
+    A `let` that depends on no other stays open; one that is an expression of other lets keeps its expression. One that
+    shapes the structure (`Partial.shaping`) is fixed at its value.
     """
 
     def __init__(self, program: p.Program, partial: Partial, names: NameMap, keep_open: frozenset[str] | None) -> None:
@@ -105,7 +105,7 @@ class Constants:
 
     @staticmethod
     def _is_literal(constant: p.Constant) -> bool:
-        return isinstance(constant.folded.expr, e.Num) or constant.overridden
+        return constant.overridden or not _named(constant.folded.expr)
 
     def _fixed(self, name: str) -> bool:
         """Whether it has a number; what follows from others only where they have, and what a fixed one follows from."""

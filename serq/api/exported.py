@@ -18,7 +18,7 @@ from serq.exporters.rewards import ExportedMeasure
 from serq.exporters.slots import SlottedPrism, commands, has_slotted_text
 from serq.exporters.target import Content, Target
 from serq.ir.chain import Chain
-from serq.ir.expr import Number
+from serq.ir.expr import Const, Number, walk
 from serq.ir.program import Program
 from serq.ir.provenance import provenance
 from serq.pipeline import SolveOptions, explore_chain, explore_finite, limited, solve_chain
@@ -107,7 +107,8 @@ def export_program(
 ) -> ExportResult:
     """Export to one of the TARGETS; `keep_open`: the only constants left open in a symbolic text, None: all.
 
-    UsageError for an unknown target or constant; otherwise what `serq.pipeline.explore_chain` raises.
+    UsageError for an unknown target or constant, or one that cannot stay open; otherwise what
+    `serq.pipeline.explore_chain` raises.
     """
     if target not in TARGETS:
         raise UsageError(f"there is no export to {target!r}; there is {', '.join(TARGETS)}")
@@ -134,6 +135,23 @@ def export_program(
     return ExportResult(program, target, texts, commands, tuple(exporter.differences()), reasons, instead)
 
 
+def _check_open(program: Program, asked: frozenset[str], done: PrismExport) -> None:
+    """UsageError where a constant that was to stay open has its value in the text, with the reason."""
+    opened = {done.names.named(identifier).name for identifier in done.open_constants}
+    closed = []
+    for name in sorted(asked - opened):
+        constant = program.constant(name)
+        inner = [] if constant.overridden else [n.name for n in walk(constant.folded.expr) if isinstance(n, Const)]
+        if opened.intersection(inner):
+            continue  # it moves with what it follows from
+        if inner:
+            closed.append(f"`{name}` follows from {', '.join(dict.fromkeys(inner))}, which would have to be open")
+        else:
+            closed.append(f"`{name}` cannot: the structure depends on it, or nothing does")
+    if closed:
+        raise UsageError(f"--const-open: {'; '.join(closed)}")
+
+
 class _Export:
     """Explores only when somebody needs the chain, and at most once."""
 
@@ -152,6 +170,7 @@ class _Export:
     def prism(self, keep_open: frozenset[str] | None, *, immediate: bool) -> PrismExport:
         bound = self._bound()
         done = Prism(keep_open, bound, immediate=immediate).export(self.program)
+        _check_open(self.program, keep_open or frozenset(), done)
         results = self._results({m.measure.name: m for m in done.measures if isinstance(m, ExportedMeasure)})
         return Prism(keep_open, bound, results, immediate).export(self.program)
 

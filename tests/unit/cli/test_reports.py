@@ -119,6 +119,30 @@ def test_export_leaves_the_constants_open(serq, tmp_path) -> None:
     assert "const int N = 8;" in (tmp_path / "closed" / "mm1n.prism").read_text()
 
 
+FIXED = """
+let D = 4; let N = D / 2; let mu = 3 / 2; let Z = 4; let m = 1 / mu; let unused = 1;
+stage s : fifo; stage t : delay;
+workload { arrive closed(N); }
+session { loop { run s (~exp(m)); run t (~exp(Z)); } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        ("mu,D", "`D` cannot: the structure depends on it, or nothing does"),
+        ("m", "`m` follows from mu, which would have to be open"),
+        ("mu,unused", "`unused` cannot: the structure depends on it, or nothing does"),
+    ],
+)
+@pytest.mark.parametrize("target", ["--prism", "--jani"])
+def test_what_cannot_be_left_open_is_refused(serq, write, tmp_path, asked: str, reason: str, target: str) -> None:
+    done = serq("export", target, write(FIXED), "--out", tmp_path / "refused", "--const-open", asked)
+    assert done.status == 2
+    assert f"--const-open: {reason}" in done.err
+    assert serq("export", target, write(FIXED), "--out", tmp_path, "--const-open", "mu,m").status == 0
+
+
 def test_closed_form_by_name(serq) -> None:
     assert "33/16" in serq("closed-form", "mm1n", "N=3", "mu=1", "Z=1").out
     assert "Kleinrock" in serq("closed-form", MM1N).out

@@ -41,6 +41,16 @@ def test_only_what_is_asked_for_stays_open() -> None:
     assert set(done.open_constants) == {"mu"}
 
 
+def test_a_quotient_of_numbers_stays_open_as_a_number_does() -> None:
+    lets = "let N = 6 / 2; let mu = 3 / 2; let Z = 2 * (1 + 1); "
+    done = queue(CYCLE, "closed(N)", lets + HEAD)
+    assert done.open_constants == {"N": 3, "mu": Fraction(3, 2), "Z": 4}
+    assert "const int N;\n" in done.model
+    assert "const double mu;\n" in done.model
+    text = f"{lets}{HEAD} workload {{ arrive closed(N); }} session {{ {CYCLE} }}"
+    assert export(text, keep_open=frozenset({"mu"})).open_constants == {"mu": Fraction(3, 2)}
+
+
 def test_a_let_made_of_lets_keeps_its_expression() -> None:
     done = queue(CYCLE.replace("1 / mu", "m"), "closed(3)", "let mu = 2; let m = 1 / mu; let Z = 1; " + HEAD)
     assert "const double m = 1 / mu;" in done.model
