@@ -87,7 +87,7 @@ class SolveResult(Answers):
             "derivatives": {d.constant: {s.measure: _number(s.derivative) for s in d.slopes} for d in self.derivatives},
             "phase_type": {
                 x.measure: {"coarse": as_json(x.coarse), "fine": as_json(x.fine)}
-                | {"extrapolated": as_json(x.value), "error": as_json(x.error)}
+                | {"extrapolated": as_json(x.value), "error": as_json(x.error), "regular": x.regular}
                 for x in self.finer
             },
             "metastability": None if self.metastability is None else conditions_data(self.metastability),
@@ -175,4 +175,7 @@ def _finer(program: Program, result: SolveResult, options: SolveOptions) -> tupl
     if options.phase_type is None or not stands_in(result.solved.chain):
         return ()
     finer = solve_program(program, replace(options, phase_type=2 * options.phase_type))
-    return extrapolate(result.estimates, finer.estimates)
+    if options.phase_type % 2:
+        return extrapolate(result.estimates, finer.estimates)
+    coarser = solve_program(program, replace(options, phase_type=options.phase_type // 2))
+    return extrapolate(result.estimates, finer.estimates, coarser.estimates)

@@ -125,7 +125,13 @@ def _extrapolated(finer: tuple[Extrapolation, ...], phases: int | None) -> str:
         return ""
     rows = [(x.measure, short(x.coarse), short(x.fine), short(x.value), short(x.error, 2)) for x in finer]
     header = ("measure", f"{phases} phases", f"{2 * phases} phases", "extrapolated", "off by about")
-    return "\n" + table(rows, header, right=(1, 2, 3, 4))
+    irregular = [x.measure for x in finer if not x.regular]
+    text = "\n" + table(rows, header, right=(1, 2, 3, 4))
+    if irregular:
+        text += (
+            f"\nThe error does not halve with twice the phases, so extrapolation helps little: {', '.join(irregular)}\n"
+        )
+    return text
 
 
 def _conditions(seen: Metastability) -> str:

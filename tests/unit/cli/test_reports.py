@@ -59,6 +59,22 @@ def test_derivatives_are_printed(serq) -> None:
 EXTRAPOLATED = ["observe.response.mean", "1.931833"]
 
 
+IN_STEP = """
+let N = 3; stage s : fifo; stage t : delay;
+workload { arrive closed(N); }
+session { loop { set t0 = now; set x = ~exp(1); run s (x + 1); observe r = now - t0; run t (~det(4)); } }
+"""
+
+
+def test_errors_that_do_not_halve_are_said_to_be_large(serq, write) -> None:
+    """Fixed think times keep sessions in step: 2.802 by simulation of 176 364 responses."""
+    done = serq("solve", write(IN_STEP), "--phase-type", 4)
+    assert "does not halve with twice the phases" in done.out
+    found = serq("solve", write(IN_STEP), "--phase-type", 4, "--json").data["phase_type"]["observe.r.mean"]
+    assert found["regular"] is False
+    assert found["error"] is None or found["error"] > abs(found["extrapolated"] - 2.802)
+
+
 def test_fixed_work_is_extrapolated(serq, write) -> None:
     """M/D/1//5 with think times of mean 4: R = 1.905283209 by Takacs' formula."""
     path = write(MM1N.read_text().replace("~exp(1 / mu)", "1 / mu"))
