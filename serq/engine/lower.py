@@ -208,7 +208,7 @@ class _Writer:
             if arrivals.limit is not None:
                 with self.lines.block("if s.live >= s.most_live:"):
                     self.lines.add("s.lost += 1", "return NOBODY")
-            self.lines.add("slot = s.free") if lightly else None
+            self.lines.add(*(["slot = s.free"] if lightly else []))
             self.lines.add(f"return {'slot' if lightly else 'next_ready(s)'} if arrive(s) == MORE else FAILED")
         self.lines.add("")
 

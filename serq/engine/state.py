@@ -81,7 +81,7 @@ class Sim:
     attrs: F64Array
     words: U64Array
 
-    # seeds; streams of the next sessions by lane, a first draw of each, and the next gaps (`serq.engine.coming`)
+    # seeds; by lane the streams of the next sessions, or what they draw (`serq.engine.coming`); the next gap
     keys: U64Array
     arrival: U64Array
     zeros: i64
