@@ -47,7 +47,7 @@ def test_the_last_draw_of_a_session_has_none_behind_it():
 @pytest.mark.parametrize("draw", ["~h2(1, 4)", "~exp(2)", "~uniform(0, 2)", "~erlang(2, 1)"])
 @pytest.mark.parametrize("way", ["WORK", "WORK * 2", "WORK); observe x = now; run think (3"])
 def test_all_that_a_session_draws_is_one_draw(draw, way):
-    """Two laws are drawn for eight sessions at once; in some 500 of them are a few that must be drawn alone."""
+    """Two laws are drawn for a block of sessions at once; in some 500 of them are a few that must be drawn alone."""
     program = program_of(OPEN.replace("BODY", f"run svc ({way.replace('WORK', draw)});"))
     options = short(program, 1000.0)
     made = next(a for pc, a in draws_ahead(program, is_law).items() if pc == START)
