@@ -81,8 +81,8 @@ class Sim:
     attrs: F64Array
     words: U64Array
 
-    # seeds; by lane the streams of the next sessions, or what they draw and whether that is good (`serq.codegen.blocks`),
-    # and room for the stream of one that is drawn alone; the next gap
+    # seeds; by lane the streams of the next sessions, or what they draw and whether that is good
+    # (`serq.codegen.blocks`), and a place for the stream of one that is drawn alone; the next gap
     keys: U64Array
     arrival: U64Array
     zeros: i64
